@@ -137,6 +137,7 @@ struct lp_model {
     struct lp_cube_layout cube;
     struct lp_routers router;
     const struct lp_plan *plan[1 + LP_PLANS]; /* [lp_pe.plan]; [0]: NULL */
+    bool grows;                               /* lp_system_options.grows */
     const struct lp_plan *named;              /* by the latest installation; NULL: there was none */
     const struct lp_maps *maps;               /* of all SIPs */
     struct lp_ring_area rings;                /* of all plans that were named */

@@ -150,7 +150,7 @@ static int make_ring(struct dist_group *group, struct cw_error *error)
 static int make_group(struct dist *dist, uint32_t number, const struct dist_group_spec *spec,
                       struct cw_error *error)
 {
-    struct dist_group *const group = &dist->groups[number];
+    struct dist_group *const group = dist->groups[number];
     const struct config *const config = spec->config != NULL ? spec->config : dist->options.config;
     const char *key;
     *group = (struct dist_group){.dist = dist, .size = spec->count};
@@ -180,61 +180,198 @@ static int make_group(struct dist *dist, uint32_t number, const struct dist_grou
     return code == CW_OK ? make_ring(group, error) : code;
 }
 
+/* ---- its calls ------------------------------------------------------------------------------- */
+
+uint32_t dist_peers_in(const struct dist_group *group)
+{
+    const struct schedule_program *const program = install_plans_program(group->plans);
+    const struct ccl_call call = {
+        .hw = &group->config->hw, .ccl = &group->config->ccl, .world_size = group->size};
+    const uint32_t own = ccl_algorithm_peers(install_plan_of(group->plans, 0).algorithm, &call);
+    return program != NULL && program->peers > own ? program->peers : own;
+}
+
+/* Room for the PEs that the plans name for each rank. Beyond a bound they are asked for again in
+ * each call. */
+static bool allocate_planned(struct dist_group *group)
+{
+    enum { PLANNED_MAX = 1 << 20 };
+    const struct hw_config *const hw = &group->dist->options.config->hw;
+    const size_t of_rank = (size_t)hw_cubes(hw) * hw_pes(hw), ranks = group->size;
+    if (ranks > PLANNED_MAX / of_rank)
+        return true;
+    group->planned = malloc((ranks * of_rank + 1) * sizeof *group->planned);
+    group->planned_count = malloc((ranks + 1) * sizeof *group->planned_count);
+    if (group->planned_count != NULL)
+        memset(group->planned_count, 0xff, ranks * sizeof *group->planned_count);
+    return group->planned != NULL && group->planned_count != NULL;
+}
+
+bool dist_allocate_group(struct dist_group *group)
+{
+    group->calls = calloc(group->size, sizeof *group->calls);
+    return group->calls != NULL && allocate_planned(group);
+}
+
 /* ---- the queues of all ---------------------------------------------------------------------- */
+
+static struct lp_plan_part part_of(const struct dist_group *group)
+{
+    const struct ccl_ranks *const ranks = &group->config->ccl.ranks;
+    return (struct lp_plan_part){.plan = install_plans_queues(group->plans),
+                                 .sip = ranks->list,
+                                 .sip_count = group->ranks != NULL ? group->size
+                                                                   : group->config->hw.sip_count};
+}
+
+/* Says which groups fit. */
+static int refuse_queues(const struct dist *dist, uint32_t fit, struct cw_error *error)
+{
+    const enum hw_memory slots = dist->options.config->ccl.queues.slots;
+    const bool world = !dist->options.groups_only;
+    return cw_error_set(
+        error, CW_USAGE,
+        "the queues of %u groups%s do not fit: a PE has %d directions, and its receive rings share "
+        "%s; %u groups fit%s%s%s",
+        dist->group_count, world ? " and the world" : "", HW_DIRS_MAX,
+        slots == HW_MEMORY_TCM   ? "its TCM (memory.tcm_kib)"
+        : slots == HW_MEMORY_HBM ? "its HBM slice (memory.hbm_mib)"
+                                 : "its cube's SRAM (memory.sram_kib)",
+        fit, fit > 0 ? ", up to " : "", fit > 0 ? dist->groups[fit - 1]->name : "",
+        world ? "; without collectives of the world, more may" : "");
+}
+
+/* The groups from this one on get their places in the plan of all queues. */
+static int add_queues(struct dist *dist, uint32_t first, struct cw_error *error)
+{
+    const uint32_t world = dist->options.groups_only ? 0 : 1, count = dist->group_count - first;
+    struct lp_plan_part *const part = calloc(count + 1, sizeof *part);
+    uint32_t fit = 0;
+    if (part == NULL)
+        return dist_no_memory(error);
+    for (uint32_t i = 0; i < count; i++)
+        part[i] = part_of(dist->groups[first + i]);
+    const int code = lp_plan_add(dist->composed, part, count, &fit);
+    free(part);
+    for (uint32_t i = first; code == CW_OK && i < dist->group_count; i++)
+        dist->groups[i]->dirs = lp_plan_dirs(dist->composed, world + i);
+    return code == CW_OK            ? CW_OK
+           : code == CW_NO_RESOURCE ? dist_no_memory(error)
+                                    : refuse_queues(dist, first + fit, error);
+}
 
 /* The world's plan, if it has queues, and those of the groups become one. */
 static int compose(struct dist *dist, struct cw_error *error)
 {
-    const uint32_t first = dist->options.groups_only ? 0 : 1, count = dist->group_count;
-    const struct config *const config = dist->options.config;
-    struct lp_plan_part *const part = calloc(count + first, sizeof *part);
-    uint32_t fits = 0;
-    if (part == NULL)
+    const struct lp_plan_part world = part_of(&dist->world);
+    uint32_t fits;
+    dist->composed = lp_plan_create_composed(world.plan);
+    if (dist->composed == NULL)
         return dist_no_memory(error);
-    if (first > 0)
-        part[0] = (struct lp_plan_part){.plan = install_plans_queues(dist->world.plans),
-                                        .sip_count = config->hw.sip_count};
-    for (uint32_t i = 0; i < count; i++)
-        part[first + i] = (struct lp_plan_part){.plan = install_plans_queues(dist->groups[i].plans),
-                                                .sip = dist->groups[i].config->ccl.ranks.list,
-                                                .sip_count = dist->groups[i].size};
-    const int code = lp_plan_compose(part, count + first, &dist->composed, &fits);
-    free(part);
-    if (code == CW_NO_RESOURCE)
-        return dist_no_memory(error);
-    if (code != CW_OK)
-        return cw_error_set(
-            error, CW_USAGE,
-            "the queues of %u groups%s do not fit: a PE has %d directions, and its receive rings "
-            "share %s; %u groups fit, up to %s%s",
-            count, first > 0 ? " and the world" : "", HW_DIRS_MAX,
-            config->ccl.queues.slots == HW_MEMORY_TCM   ? "its TCM (memory.tcm_kib)"
-            : config->ccl.queues.slots == HW_MEMORY_HBM ? "its HBM slice (memory.hbm_mib)"
-                                                        : "its cube's SRAM (memory.sram_kib)",
-            fits > first ? fits - first : 0,
-            fits > first ? dist->groups[fits - first - 1].name : "none",
-            first > 0 ? "; without collectives of the world, more may" : "");
-    if (first > 0)
+    if (!dist->options.groups_only) {
+        const int code = lp_plan_add(dist->composed, &world, 1, &fits);
+        if (code != CW_OK)
+            return code == CW_USAGE ? refuse_queues(dist, 0, error) : dist_no_memory(error);
         dist->world.dirs = lp_plan_dirs(dist->composed, 0);
-    for (uint32_t i = 0; i < count; i++)
-        dist->groups[i].dirs = lp_plan_dirs(dist->composed, first + i);
-    return CW_OK;
+    }
+    return add_queues(dist, 0, error);
+}
+
+/* One more group. */
+static int add_group(struct dist *dist, const struct dist_group_spec *spec, struct cw_error *error)
+{
+    struct dist_group **const groups =
+        realloc(dist->groups, (dist->group_count + 1) * sizeof(struct dist_group *));
+    if (groups != NULL)
+        dist->groups = groups;
+    struct dist_group *const group = calloc(1, sizeof *group);
+    if (groups == NULL || group == NULL) {
+        free(group);
+        return dist_no_memory(error);
+    }
+    groups[dist->group_count++] = group;
+    return make_group(dist, dist->group_count - 1, spec, error);
 }
 
 int dist_make_groups(struct dist *dist, struct cw_error *error)
 {
-    const uint32_t count = dist->options.group_count;
-    if (count == 0)
-        return CW_OK;
-    dist->groups = calloc(count, sizeof *dist->groups);
-    if (dist->groups == NULL)
-        return dist_no_memory(error);
     int code = CW_OK;
-    for (uint32_t i = 0; i < count && code == CW_OK; i++) {
-        dist->group_count++;
-        code = make_group(dist, i, &dist->options.groups[i], error);
-    }
+    if (dist->options.group_count == 0 && !dist->options.late_groups)
+        return CW_OK;
+    for (uint32_t i = 0; i < dist->options.group_count && code == CW_OK; i++)
+        code = add_group(dist, &dist->options.groups[i], error);
     return code == CW_OK ? compose(dist, error) : code;
+}
+
+/* The machine has room for what the group's kernels need. */
+static int check_needs(const struct dist *dist, const struct dist_group *late,
+                       struct cw_error *error)
+{
+    const struct lp_needs *const needs = &lp_system_model(dist->system)->needs;
+    const uint32_t streams = install_plan_of(late->plans, 0).algorithm->kernel->stream_count;
+    uint32_t most = 0;
+    for (uint32_t rank = 0; rank < late->size; rank++) {
+        uint32_t peers = dist_peers_in(&dist->world);
+        for (uint32_t i = 0; i < dist->group_count; i++)
+            if (dist_rank_in(dist->groups[i], late->ranks[rank]) != UINT32_MAX)
+                peers += dist_peers_in(dist->groups[i]);
+        most = peers > most ? peers : most;
+    }
+    if (1 + streams <= needs->contexts && (dist_peers_in(late) == 0 || most <= needs->peers))
+        return CW_OK;
+    return cw_error_set(error, CW_USAGE,
+                        "group %s: its kernels need %u contexts and up to %u peers of a PE, and "
+                        "the machine was made for %u and %u; legal: a group that is known when the "
+                        "world is created",
+                        late->name, 1 + streams, most, needs->contexts, needs->peers);
+}
+
+/* The queues of the latest group. */
+static int install_group(struct dist *dist, struct cw_error *error)
+{
+    const struct dist_group *const group = dist->groups[dist->group_count - 1];
+    uint32_t *const sips = malloc(group->size * sizeof *sips);
+    if (sips == NULL)
+        return dist_no_memory(error);
+    const struct ccl_ranks *const ranks = &group->config->ccl.ranks;
+    for (uint32_t i = 0; i < group->size; i++)
+        sips[i] = ranks->list[ranks->sorted[i]];
+    int code = lp_system_submit_more_queues(dist->system, 0, sips, group->size, group->dirs, error);
+    free(sips);
+    if (code == CW_OK)
+        code = dist_drain(dist, error);
+    dist->now_ps = cw_sim_now(lp_system_sim(dist->system));
+    dist_phase_end(dist, "wiring");
+    return code;
+}
+
+int dist_make_wanted(void *arg, struct cw_error *error)
+{
+    struct dist *const dist = arg;
+    const struct dist_group_spec *const wanted = dist->wanted;
+    const uint32_t first = dist->group_count;
+    dist->wanted = NULL;
+    if (dist_is_in_flight(dist) || dist->part_count > 0)
+        return cw_error_set(error, CW_PROGRAM_FAILED,
+                            "dist_new_group: calls are in flight; legal: after all ranks have "
+                            "waited for theirs");
+    if (dist->options.config->ccl.queues.slots != HW_MEMORY_TCM)
+        return cw_error_set(error, CW_USAGE,
+                            "dist_new_group: receive rings in this memory (defaults.buffer_kind) "
+                            "have no room for another group's; legal: tcm, or a group that is "
+                            "known when the world is created");
+    int code = add_group(dist, wanted, error);
+    if (code == CW_OK && !dist_allocate_group(dist->groups[first]))
+        code = dist_no_memory(error);
+    if (code == CW_OK)
+        code = check_needs(dist, dist->groups[first], error);
+    if (code == CW_OK)
+        code = add_queues(dist, first, error);
+    if (code == CW_OK)
+        return install_group(dist, error);
+    if (dist->group_count > first)
+        dist_free_group(dist->groups[--dist->group_count]);
+    return code;
 }
 
 void dist_free_group(struct dist_group *group)
@@ -246,6 +383,8 @@ void dist_free_group(struct dist_group *group)
     free(group->calls);
     free(group->planned);
     free(group->planned_count);
+    if (group != &group->dist->world)
+        free(group);
 }
 
 /* ---- for workers ----------------------------------------------------------------------------- */
@@ -257,7 +396,7 @@ struct dist_group *dist_group_or_world(struct dist_group *group)
 
 struct dist_group *dist_group_at(struct dist *dist, uint32_t number)
 {
-    return number < dist->group_count ? &dist->groups[number] : NULL;
+    return number < dist->group_count ? dist->groups[number] : NULL;
 }
 
 const char *dist_group_name(const struct dist_group *group) { return group->name; }
@@ -273,17 +412,45 @@ uint32_t dist_group_rank(const struct dist_group *group)
     return dist_rank_in(group, (uint32_t)mp_rank());
 }
 
+/* The group of these ranks, in this order; NULL: there is none. */
+static struct dist_group *known_group(const struct dist *dist, const uint32_t *ranks,
+                                      uint32_t count)
+{
+    for (uint32_t i = 0; i < dist->group_count; i++)
+        if (dist->groups[i]->size == count &&
+            memcmp(dist->groups[i]->ranks, ranks, count * sizeof *ranks) == 0)
+            return dist->groups[i];
+    return NULL;
+}
+
 struct dist_group *dist_new_group(const uint32_t *ranks, uint32_t count)
 {
     struct dist *const dist = dist_current();
-    for (uint32_t i = 0; i < dist->group_count; i++)
-        if (dist->groups[i].size == count &&
-            memcmp(dist->groups[i].ranks, ranks, count * sizeof *ranks) == 0)
-            return &dist->groups[i];
-    mp_fail(CW_PROGRAM_FAILED,
-            "dist_new_group: no group of these %u ranks, in this order, was known when the world "
-            "was created; legal: those of dist_options.groups",
-            count);
+    struct dist_group *const known = known_group(dist, ranks, count);
+    const struct dist_group_spec spec = {.ranks = ranks, .count = count};
+    if (known != NULL && dist->wanted == NULL)
+        return known;
+    if (!dist->options.late_groups)
+        mp_fail(CW_PROGRAM_FAILED,
+                "dist_new_group: no group of these %u ranks, in this order, was known when the "
+                "world was created; legal: those of dist_options.groups, or any with late_groups",
+                count);
+    if (!dist->open)
+        mp_fail(CW_PROGRAM_FAILED, "dist_new_group: there is no process group; legal: after "
+                                   "dist_init_process_group");
+    const struct dist_group_spec *const wanted = dist->wanted;
+    if (wanted != NULL &&
+        (wanted->count != count || memcmp(wanted->ranks, ranks, count * sizeof *ranks) != 0))
+        mp_fail(CW_PROGRAM_FAILED,
+                "dist_new_group: rank %d makes a group of other ranks than rank %u; legal: the "
+                "same groups, in the same order, on all ranks",
+                mp_rank(), dist->wanted_by);
+    if (wanted == NULL) {
+        dist->wanted = &spec;
+        dist->wanted_by = (uint32_t)mp_rank();
+    }
+    dist_join(dist->group_barrier, NULL, NULL);
+    return known_group(dist, ranks, count);
 }
 
 /* ---- groups of one rank ---------------------------------------------------------------------- */

@@ -116,13 +116,15 @@ struct dist {
     struct strict_check *strict;  /* NULL without strict_validation */
     struct dist_group world;      /* without plans, of a program of kernels alone, */
     struct lp_plan *kernels_plan; /* which has this one */
-    struct dist_group *groups;    /* [group_count] beside the world */
+    struct dist_group **groups;   /* [group_count] beside the world */
     uint32_t group_count;
+    const struct dist_group_spec *wanted; /* which the ranks are about to make; NULL: none */
+    uint32_t wanted_by;                   /* the first of them */
     struct lp_plan *composed; /* of the plans of all groups; NULL: there is the world alone */
     struct dist_group *own;   /* [world_size] of one rank each, for computations; NULL: none yet */
     uint32_t *own_ranks;      /* [world_size] their lists */
     struct dist_kept *kept;   /* that kernels may still read; freed with the world */
-    struct barrier *init_barrier, *end_barrier;
+    struct barrier *init_barrier, *end_barrier, *group_barrier;
     bool installed;
     bool open;                     /* there is a process group */
     bool failed;                   /* no wait of the program ends any more */
@@ -170,6 +172,8 @@ void dist_phase_end(const struct dist *dist, const char *name);
 
 /* The calling worker's world; ends the worker if there is none. */
 struct dist *dist_current(void);
+/* Some call is in flight. */
+bool dist_is_in_flight(const struct dist *dist);
 /* Joins a barrier of the world as the calling rank; ends the worker if that fails. A failure of the
  * drain belongs to no rank. */
 void dist_join(struct barrier *barrier, barrier_fn submit, void *submit_arg);
@@ -182,6 +186,12 @@ int dist_run_until(struct dist *dist, int64_t end_ps, struct cw_error *error);
 
 /* Makes the groups of dist_options, and one plan of all queues. An enum cw_exit. */
 int dist_make_groups(struct dist *dist, struct cw_error *error);
+/* All ranks want a group: makes it, and installs its queues. An enum cw_exit. */
+int dist_make_wanted(void *dist, struct cw_error *error);
+/* PEs with which a PE exchanges puts and notifications in a group's calls, at most. */
+uint32_t dist_peers_in(const struct dist_group *group);
+/* What a group's calls need, beside its plans. False: out of memory. */
+bool dist_allocate_group(struct dist_group *group);
 void dist_free_group(struct dist_group *group);
 /* The group's number of a rank of the world; UINT32_MAX: it is not in the group. */
 uint32_t dist_rank_in(const struct dist_group *group, uint32_t world_rank);

@@ -161,7 +161,7 @@ void dist_release_work(struct dist_work *work)
         free_work(work);
 }
 
-static bool is_in_flight(const struct dist *dist)
+bool dist_is_in_flight(const struct dist *dist)
 {
     for (const struct dist_work *at = dist->works; at != NULL; at = at->next)
         if (at->launched > at->done)
@@ -171,7 +171,7 @@ static bool is_in_flight(const struct dist *dist)
 
 void dist_drop_works(struct dist *dist)
 {
-    dist->kernels_left |= is_in_flight(dist);
+    dist->kernels_left |= dist_is_in_flight(dist);
     for (struct dist_work *at = dist->works, *next; at != NULL; at = next) {
         struct cw_error ignored;
         next = at->next;
@@ -189,10 +189,11 @@ void dist_drop_works(struct dist *dist)
     dist->part_count = dist->end_count = dist->end_at = 0;
     dist->alarm_count = 0;
     dist->waits_alone = 0;
+    dist->wanted = NULL;
     dist->failed = false;
     memset(dist->world.calls, 0, dist->world.size * sizeof *dist->world.calls);
     for (uint32_t i = 0; i < dist->group_count; i++)
-        memset(dist->groups[i].calls, 0, dist->groups[i].size * sizeof *dist->groups[i].calls);
+        memset(dist->groups[i]->calls, 0, dist->groups[i]->size * sizeof *dist->groups[i]->calls);
     dist_free_groups_of_one(dist);
 }
 
@@ -484,7 +485,7 @@ static bool advance(struct dist *dist, struct cw_error *error)
 {
     if (dist_launch_parts(dist, error) != CW_OK)
         return false;
-    while (dist->end_count == 0 && is_in_flight(dist)) {
+    while (dist->end_count == 0 && dist_is_in_flight(dist)) {
         struct dist_work *const alone = alone_in_flight(dist);
         if (alone != NULL)
             return run_to_end(dist, alone, error) == CW_OK;

@@ -124,28 +124,6 @@ static uint64_t reserved_bytes(const struct dist *dist)
     return (uint64_t)lp_wiring_rings_max(wiring) * ccl->queues.n_slots * ccl->queues.slot_bytes;
 }
 
-/* Room for the PEs that the plans name for each rank. Beyond a bound they are asked for again in
- * each call. */
-static bool allocate_planned(struct dist_group *group)
-{
-    enum { PLANNED_MAX = 1 << 20 };
-    const struct hw_config *const hw = &group->dist->options.config->hw;
-    const size_t of_rank = (size_t)hw_cubes(hw) * hw_pes(hw), ranks = group->size;
-    if (ranks > PLANNED_MAX / of_rank)
-        return true;
-    group->planned = malloc((ranks * of_rank + 1) * sizeof *group->planned);
-    group->planned_count = malloc((ranks + 1) * sizeof *group->planned_count);
-    if (group->planned_count != NULL)
-        memset(group->planned_count, 0xff, ranks * sizeof *group->planned_count);
-    return group->planned != NULL && group->planned_count != NULL;
-}
-
-static bool allocate_group(struct dist_group *group)
-{
-    group->calls = calloc(group->size, sizeof *group->calls);
-    return group->calls != NULL && allocate_planned(group);
-}
-
 static bool allocate_world(struct dist *dist)
 {
     dist->space = tensor_space_create(&dist->options.config->hw, reserved_bytes(dist));
@@ -153,6 +131,7 @@ static bool allocate_world(struct dist *dist)
     dist->launched = malloc((size_t)hw_cubes(hw) * hw_pes(hw) * sizeof *dist->launched);
     dist->init_barrier = barrier_create(dist->facts.world_size, drain_installation, dist);
     dist->end_barrier = barrier_create(dist->facts.world_size, close_group, dist);
+    dist->group_barrier = barrier_create(dist->facts.world_size, dist_make_wanted, dist);
     if (!dist->options.no_data)
         dist->data = data_pass_create(&dist->options.config->hw,
                                       dist->options.machine.engine.memory_bytes_max,
@@ -165,24 +144,15 @@ static bool allocate_world(struct dist *dist)
         dist->strict = strict_check_create(&config->hw, config->ccl.queues.n_slots,
                                            dist->options.warn, dist->options.arg);
     for (uint32_t i = 0; i < dist->group_count; i++)
-        if (!allocate_group(&dist->groups[i]))
+        if (!dist_allocate_group(dist->groups[i]))
             return false;
-    return allocate_group(&dist->world) && dist->launched && dist->space && dist->init_barrier &&
-           dist->end_barrier && (dist->data || dist->options.no_data) &&
+    return dist_allocate_group(&dist->world) && dist->launched && dist->space &&
+           dist->init_barrier && dist->end_barrier && dist->group_barrier &&
+           (dist->data || dist->options.no_data) &&
            (dist->strict || !config->ccl.strict_validation);
 }
 
 static uint32_t at_least(uint32_t count, uint32_t least) { return count > least ? count : least; }
-
-/* PEs with which a PE exchanges puts and notifications in a group's calls, at most. */
-static uint32_t peers_in(const struct dist_group *group)
-{
-    const struct schedule_program *const program = install_plans_program(group->plans);
-    const struct ccl_call call = {
-        .hw = &group->config->hw, .ccl = &group->config->ccl, .world_size = group->size};
-    return at_least(ccl_algorithm_peers(install_plan_of(group->plans, 0).algorithm, &call),
-                    program != NULL ? program->peers : 0);
-}
 
 /* Adds what a group's kernels need to what other kernels need. */
 static void add_needs(const struct dist_group *group, struct lp_needs *needs)
@@ -191,7 +161,7 @@ static void add_needs(const struct dist_group *group, struct lp_needs *needs)
         return;
     needs->contexts = at_least(
         needs->contexts, 1 + install_plan_of(group->plans, 0).algorithm->kernel->stream_count);
-    needs->peers = at_least(needs->peers, peers_in(group));
+    needs->peers = at_least(needs->peers, dist_peers_in(group));
 }
 
 /* The same of all groups; a PE may have peers in several of them. False: out of memory. */
@@ -203,9 +173,9 @@ static bool add_needs_of_groups(const struct dist *dist, struct lp_needs *needs)
     if (peers == NULL)
         return false;
     for (uint32_t i = 0; i < dist->group_count; i++) {
-        const struct dist_group *const group = &dist->groups[i];
+        const struct dist_group *const group = dist->groups[i];
         add_needs(group, needs);
-        const uint32_t own = peers_in(group);
+        const uint32_t own = dist_peers_in(group);
         for (uint32_t rank = 0; rank < group->size && own > 0; rank++)
             peers[ccl_sip_of(&group->config->ccl.ranks, rank)] += own;
     }
@@ -278,7 +248,8 @@ static struct lp_system *build_machine(struct dist *dist, struct cw_error *error
     machine->hw = &dist->options.config->hw;
     machine->queues = &dist->options.config->ccl.queues;
     add_needs(&dist->world, &machine->needs);
-    if (dist->group_count > 0 && !add_needs_of_groups(dist, &machine->needs)) {
+    machine->grows = dist->options.late_groups;
+    if (dist->composed != NULL && !add_needs_of_groups(dist, &machine->needs)) {
         free(cube_worker);
         dist_no_memory(error);
         return NULL;
@@ -374,6 +345,7 @@ void dist_free(struct dist *dist)
     tensor_space_free(dist->space);
     barrier_free(dist->init_barrier);
     barrier_free(dist->end_barrier);
+    barrier_free(dist->group_barrier);
     if (dist->data != NULL && dist->system != NULL)
         cw_each_worker(lp_system_sim(dist->system), free_worker_data, dist->data);
     if (dist->system != NULL) {
@@ -385,7 +357,7 @@ void dist_free(struct dist *dist)
     strict_check_free(dist->strict);
     dist_free_group(&dist->world);
     for (uint32_t i = 0; i < dist->group_count; i++)
-        dist_free_group(&dist->groups[i]);
+        dist_free_group(dist->groups[i]);
     free(dist->groups);
     dist_free_groups_of_one(dist);
     for (struct dist_kept *at = dist->kept, *next; at != NULL; at = next) {

@@ -67,6 +67,7 @@ struct dist_options {
     const struct dist_group_spec *groups; /* [group_count]; read by dist_create() alone */
     uint32_t group_count;
     bool groups_only; /* no collective of the whole world is called: it has no queues */
+    bool late_groups; /* workers may make groups that are not among these */
     /* The machine (lp/host/system.h). The program sets `engine`, `needs` (of kernels beside the
      * algorithm's), `listener[0]`, `causes` and `wired`; dist_create() all else. */
     struct lp_system_options machine;
@@ -142,7 +143,9 @@ int dist_get_world_size(void); /* in a process group */
  * Process groups beside the world. Every rank has all handles, those of groups that it is not in,
  * too. A group's calls take the handle (dist_call.h).
  *   dist_group_at()    the i-th of dist_options.groups; NULL: there are fewer
- *   dist_new_group()   the one of these ranks, in this order
+ *   dist_new_group()   the one of these ranks, in this order. If there is none, it is made
+ *                      (late_groups): all ranks call, in the same order, while none of their calls
+ *                      is in flight; it returns on all when the members' queues are installed
  *   dist_group_rank()  the calling worker's rank in the group; UINT32_MAX: it is not in it
  *   dist_group_policy() how tensors are laid out for the PEs that take part in its algorithm
  */

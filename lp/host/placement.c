@@ -157,6 +157,19 @@ static uint32_t links_in_sip(const struct lp_model *m)
     return links;
 }
 
+/* A credit of a queue that is laid later: whatever its way, it crosses a link between two workers,
+ * and takes no less than that. */
+static void allow_any_queue(const struct place *p)
+{
+    const size_t pairs = (size_t)p->workers * p->workers;
+    int64_t least_ps = CW_TIME_MAX;
+    for (size_t i = 0; i < pairs; i++)
+        if (i / p->workers != i % p->workers && p->least_ps[i] < least_ps)
+            least_ps = p->least_ps[i];
+    for (size_t i = 0; i < pairs; i++)
+        p->least_ps[i] = least_ps;
+}
+
 /* Goes over all links and credit paths, but for those within a SIP that is on one worker: there is
  * no bound within a worker. */
 static void join_all(const struct place *p)
@@ -180,6 +193,8 @@ static void join_all(const struct place *p)
                 allow_credits(p, plan, sip, cube, whole);
         }
     }
+    if (p->m->grows)
+        allow_any_queue(p);
     for (uint32_t w = 0; w < p->workers; w++) /* no bound within a worker */
         p->least_ps[(size_t)w * p->workers + w] = 0;
 }

@@ -234,6 +234,7 @@ static bool build_model(struct lp_system *system)
     m->maps = system->maps;
     for (uint32_t i = 0; i < LP_PLANS; i++)
         m->plan[1 + i] = options->plan[i];
+    m->grows = options->grows;
     m->emit = emitted(options);
     m->emit.answer = on_answer;
     m->emit.answer_arg = system;
@@ -414,6 +415,22 @@ int lp_system_submit_install(struct lp_system *system, uint32_t plan, struct cw_
         if (count > 0)
             code = submit_messages(system, pe, count, LP_TRANSFER_INIT, plan, 0, error);
     }
+    return code;
+}
+
+int lp_system_submit_more_queues(struct lp_system *system, uint32_t plan, const uint32_t *sip,
+                                 uint32_t sip_count, const struct lp_dirs *dirs,
+                                 struct cw_error *error)
+{
+    const uint32_t sip_pes = system->control.sip_pes;
+    if (!begin_batch(system, false))
+        return machine_out_of_memory(error);
+    name_plan(&system->model, plan);
+    int code = CW_OK;
+    for (uint32_t i = 0; i < sip_count; i++)
+        for (uint32_t pe = sip[i] * sip_pes; pe < (sip[i] + 1) * sip_pes && code == CW_OK; pe++)
+            if ((lp_directions(system->model.named, pe) & dirs->mask) != 0)
+                code = submit_messages(system, pe, 1, LP_TRANSFER_INIT, plan, 0, error);
     return code;
 }
 

@@ -38,6 +38,7 @@ struct lp_system_options {
     const struct lp_config *queues;
     struct lp_needs needs;
     const struct lp_plan *plan[LP_PLANS]; /* that IpcqInitMsgs may name; they outlive the machine */
+    bool grows; /* plans may get more queues between drains: the lookahead allows for any */
     /* Passed on to the engine. The machine itself sets the workers of LPs, the least delays, the
      * receiver of records. end_ps: 0, or the end of simulated time; a run that would continue then
      * fails. */
@@ -65,6 +66,12 @@ void lp_system_free(struct lp_system *system); /* accepts NULL */
  * machine that was installed alike (lp_system_options.wired) may replace the messages; then the
  * drain finds nothing to do. */
 int lp_system_submit_install(struct lp_system *system, uint32_t plan, struct cw_error *error);
+
+/* The same for those PEs of these SIPs that have some of these directions (lp_plan_dirs()): queues
+ * that the plan has got since. */
+int lp_system_submit_more_queues(struct lp_system *system, uint32_t plan, const uint32_t *sip,
+                                 uint32_t sip_count, const struct lp_dirs *dirs,
+                                 struct cw_error *error);
 
 /* Adds a map to the host's table, between drains. PEs reach it when their MmuMapMsgs have taken
  * effect; at once, if it names no message. */

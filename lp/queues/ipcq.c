@@ -19,15 +19,16 @@
 void lp_ipcq_install(struct lp_view *view, uint32_t pe, uint32_t plan)
 {
     const struct lp_pe *p = lp_pe(view->m, view->cube, pe);
-    if (p->plan != 0)
-        cw_fail(view->ctx, CW_PROGRAM_FAILED,
-                "IpcqDuplicateInstall: PE %u.%u.%u got a second IpcqInitMsg; a process group "
-                "installs each PE once",
-                view->sip, view->cube_in_sip, pe);
     cw_check(view->ctx, plan < LP_PLANS && view->m->plan[1 + plan] != NULL);
+    const uint16_t directions = lp_directions(view->m->plan[1 + plan], lp_pe_index(view, pe));
+    const bool grows = p->plan == 1 + plan && (directions & ~p->installed) != 0;
+    if (p->plan != 0 && !grows)
+        cw_fail(view->ctx, CW_PROGRAM_FAILED,
+                "IpcqDuplicateInstall: PE %u.%u.%u got a second IpcqInitMsg, which names no new "
+                "queues; a process group installs each PE once",
+                view->sip, view->cube_in_sip, pe);
     *CW_MUT(view->ctx, &p->plan) = (uint8_t)(1 + plan);
-    *CW_MUT(view->ctx, &p->installed) =
-        lp_directions(view->m->plan[1 + plan], lp_pe_index(view, pe));
+    *CW_MUT(view->ctx, &p->installed) = directions;
 }
 
 bool lp_ipcq_visible(struct lp_view *view, const struct lp_transfer *transfer)

@@ -7,7 +7,8 @@
 
 #include "lp/lp_view.h"
 
-/* An IpcqInitMsg takes effect: the plan of this index gives the other ends of the PE's queues. */
+/* An IpcqInitMsg takes effect: the plan of this index gives the other ends of the PE's queues,
+ * which may be more than a message before gave. */
 void lp_ipcq_install(struct lp_view *view, uint32_t pe, uint32_t plan);
 /* LP_EVENT_VISIBLE: a tile is in its slot. True: its queue has a new tile to take; false: it waits
  * for an earlier one. */

@@ -54,9 +54,10 @@ struct layer {
 
 struct layers {
     uint32_t count, part_count;
-    uint8_t of_dir[HW_DIRS_MAX];      /* the layer */
+    uint32_t laid;               /* layers whose directions have been given out: they do not grow */
+    uint8_t of_dir[HW_DIRS_MAX]; /* the layer */
     struct layer at[HW_DIRS_MAX + 1]; /* the last stays empty */
-    struct part part[];
+    struct part **part;               /* [part_count] */
 };
 
 /* An end of a queue that lp_plan_join() has joined or taken away. */
@@ -100,7 +101,7 @@ static const struct part *part_in(const struct lp_plan *plan, const struct layer
                                   uint32_t pe_index)
 {
     const uint32_t part = layer->part_of_sip[hw_divide(pe_index, &plan->by_sip_pes)];
-    return part > 0 ? &plan->layers->part[part - 1] : NULL;
+    return part > 0 ? plan->layers->part[part - 1] : NULL;
 }
 
 /* The part that a PE's direction belongs to, and the part's own direction; NULL: there is none. */
@@ -222,7 +223,7 @@ uint32_t lp_plan_ranks(const struct lp_plan *plan)
 {
     uint32_t most = 0;
     for (uint32_t i = 0; plan->layers != NULL && i < plan->layers->part_count; i++) {
-        const uint32_t ranks = lp_plan_ranks(plan->layers->part[i].plan);
+        const uint32_t ranks = lp_plan_ranks(plan->layers->part[i]->plan);
         most = ranks > most ? ranks : most;
     }
     if (plan->layers != NULL)
@@ -523,6 +524,10 @@ static void free_layers(struct layers *layers)
 {
     for (uint32_t i = 0; layers != NULL && i < HW_DIRS_MAX; i++)
         free(layers->at[i].part_of_sip);
+    for (uint32_t i = 0; layers != NULL && i < layers->part_count; i++)
+        free(layers->part[i]);
+    if (layers != NULL)
+        free(layers->part);
     free(layers);
 }
 
@@ -591,13 +596,23 @@ static bool has_room(const struct layer *layer, const struct lp_plan_part *part)
     return true;
 }
 
-/* The first layer in which all of the part's SIPs are free: it may be the next one. */
-static struct layer *layer_for(struct layers *layers, const struct lp_plan_part *part)
+/* The part's directions and rings have room in the layer. */
+static bool suits(const struct layers *layers, uint32_t layer, const struct lp_plan_part *part,
+                  uint32_t width)
+{
+    const struct layer *const at = &layers->at[layer];
+    return has_room(at, part) && (layer >= layers->laid ||
+                                  (width <= at->width && part->plan->rings_max <= at->rings_max));
+}
+
+/* The first layer that suits a part: it may be the next one. */
+static uint32_t layer_for(const struct layers *layers, const struct lp_plan_part *part,
+                          uint32_t width)
 {
     uint32_t i = 0;
-    while (i < layers->count && !has_room(&layers->at[i], part))
+    while (i < layers->count && !suits(layers, i, part, width))
         i++;
-    return &layers->at[i];
+    return i;
 }
 
 /* Gives the part's directions the next numbers of its layer, in their order. */
@@ -626,85 +641,94 @@ static uint64_t rings_of_memory(const struct lp_plan *plan)
 }
 
 /* Puts a part into a layer. CW_USAGE: it has no room; CW_NO_RESOURCE. */
-static int put_part(struct lp_plan *plan, const struct lp_plan_part *given, uint32_t number)
+static int put_part(struct lp_plan *plan, const struct lp_plan_part *given)
 {
     struct layers *const layers = plan->layers;
-    struct part *const part = &layers->part[number];
     const uint16_t own = directions_of(given);
-    uint32_t used = 0, rings = 0;
-    *part = (struct part){.plan = given->plan, .dirs.mask_own = own};
-    struct layer *const layer = layer_for(layers, given);
-    part->layer = (uint32_t)(layer - layers->at);
+    const uint32_t wanted = (uint32_t)__builtin_popcount(own),
+                   number = layer_for(layers, given, wanted);
+    struct layer *const layer = &layers->at[number];
+    uint32_t used = larger(layer->width, wanted),
+             rings = larger(layer->rings_max, given->plan->rings_max);
     for (uint32_t i = 0; i < layers->count; i++) {
-        used += i != part->layer ? layers->at[i].width : 0;
-        rings += i != part->layer ? layers->at[i].rings_max : 0;
+        used += i != number ? layers->at[i].width : 0;
+        rings += i != number ? layers->at[i].rings_max : 0;
     }
-    const uint32_t width = larger(layer->width, (uint32_t)__builtin_popcount(own));
-    rings += larger(layer->rings_max, given->plan->rings_max);
-    if (used + width > HW_DIRS_MAX || rings > rings_of_memory(plan))
+    if (used > HW_DIRS_MAX || rings > rings_of_memory(plan))
         return CW_USAGE;
+    struct part **const parts =
+        realloc(layers->part, (layers->part_count + 1) * sizeof(struct part *));
+    struct part *const part = calloc(1, sizeof *part);
+    if (parts != NULL)
+        layers->part = parts;
     if (layer->part_of_sip == NULL)
         layer->part_of_sip = calloc(plan->hw.sip_count, sizeof *layer->part_of_sip);
-    if (layer->part_of_sip == NULL)
+    if (parts == NULL || part == NULL || layer->part_of_sip == NULL) {
+        free(part);
         return CW_NO_RESOURCE;
+    }
+    *part = (struct part){.plan = given->plan, .dirs.mask_own = own, .layer = number};
+    layers->part[layers->part_count++] = part;
     for (uint32_t i = 0; i < given->sip_count; i++)
-        layer->part_of_sip[given->sip != NULL ? given->sip[i] : i] = 1 + number;
-    layer->width = width;
+        layer->part_of_sip[given->sip != NULL ? given->sip[i] : i] = layers->part_count;
+    layer->width = larger(layer->width, wanted);
     layer->rings_max = larger(layer->rings_max, given->plan->rings_max);
-    layers->count = larger(layers->count, part->layer + 1);
+    layers->count = larger(layers->count, number + 1);
     return CW_OK;
 }
 
-/* All parts are in their layers: where each layer's directions and rings begin. */
-static void lay_layers(struct lp_plan *plan)
+/* The parts from this one on are in their layers: where new layers' directions and rings begin. */
+static void lay_layers(struct lp_plan *plan, uint32_t part)
 {
     struct layers *const layers = plan->layers;
-    uint32_t dirs = 0;
-    memset(layers->of_dir, HW_DIRS_MAX, sizeof layers->of_dir);
-    for (uint32_t i = 0; i < layers->count; i++) {
-        struct layer *const layer = &layers->at[i];
+    const struct layer *const last = layers->laid > 0 ? &layers->at[layers->laid - 1] : NULL;
+    uint32_t dirs = last != NULL ? last->first + last->width : 0;
+    for (; layers->laid < layers->count; layers->laid++) {
+        struct layer *const layer = &layers->at[layers->laid];
         layer->first = dirs;
         layer->rings_before = plan->rings_max;
         plan->rings_max += layer->rings_max;
-        memset(layers->of_dir + dirs, (int)i, layer->width);
+        memset(layers->of_dir + dirs, (int)layers->laid, layer->width);
         dirs += layer->width;
     }
-    for (uint32_t i = 0; i < layers->part_count; i++)
-        name_directions(&layers->part[i], layers->at[layers->part[i].layer].first);
+    for (; part < layers->part_count; part++)
+        name_directions(layers->part[part], layers->at[layers->part[part]->layer].first);
 }
 
-int lp_plan_compose(const struct lp_plan_part *part, uint32_t count, struct lp_plan **out,
-                    uint32_t *fits)
+struct lp_plan *lp_plan_create_composed(const struct lp_plan *like)
 {
     struct lp_plan *const plan = calloc(1, sizeof *plan);
-    int code = plan != NULL ? CW_OK : CW_NO_RESOURCE;
-    *out = NULL;
-    if (code == CW_OK) {
-        const struct lp_plan *const first = part[0].plan;
-        *plan = (struct lp_plan){.hw = first->hw,
-                                 .cubes = first->cubes,
-                                 .pes = first->pes,
-                                 .by_sip_pes = first->by_sip_pes,
-                                 .queues = first->queues};
-        plan->layers =
-            calloc(1, sizeof *plan->layers + (size_t)count * sizeof plan->layers->part[0]);
-        code = plan->layers != NULL ? CW_OK : CW_NO_RESOURCE;
+    if (plan == NULL)
+        return NULL;
+    *plan = (struct lp_plan){.hw = like->hw,
+                             .cubes = like->cubes,
+                             .pes = like->pes,
+                             .by_sip_pes = like->by_sip_pes,
+                             .queues = like->queues,
+                             .layers = calloc(1, sizeof *plan->layers)};
+    if (plan->layers == NULL) {
+        free(plan);
+        return NULL;
     }
+    memset(plan->layers->of_dir, HW_DIRS_MAX, sizeof plan->layers->of_dir);
+    return plan;
+}
+
+int lp_plan_add(struct lp_plan *plan, const struct lp_plan_part *part, uint32_t count,
+                uint32_t *fits)
+{
+    const uint32_t first = plan->layers->part_count;
+    int code = CW_OK;
     for (*fits = 0; *fits < count && code == CW_OK; *fits += code == CW_OK)
-        code = put_part(plan, &part[*fits], *fits);
-    if (code != CW_OK) {
-        lp_plan_free(plan);
-        return code;
-    }
-    plan->layers->part_count = count;
-    lay_layers(plan);
-    *out = plan;
-    return CW_OK;
+        code = put_part(plan, &part[*fits]);
+    if (code == CW_OK)
+        lay_layers(plan, first);
+    return code;
 }
 
 const struct lp_dirs *lp_plan_dirs(const struct lp_plan *plan, uint32_t part)
 {
-    return &plan->layers->part[part].dirs;
+    return &plan->layers->part[part]->dirs;
 }
 
 /* ---- queues that lp_plan_join() lays --------------------------------------------------------- */

@@ -36,17 +36,21 @@ int lp_plan_join(struct lp_plan *plan, struct lp_end a, struct lp_end b, struct 
 /*
  * A plan composed of others, each on some SIPs: the queues of several process groups. Parts that
  * share no SIP have the same directions of a PE, in the order of their own; others have the next
- * ones. Each part's rings have room of their own. The parts and their lists outlive the plan.
- * CW_USAGE: a PE has HW_DIRS_MAX directions, and *fits parts, from the first on, have room in them;
- * CW_NO_RESOURCE: out of memory.
+ * ones. Each part's rings have room of their own. Parts may be added between drains, too: no
+ * direction and no ring that is there moves. The parts outlive the plan.
+ *   lp_plan_create_composed()  of the same machine and queues, without parts. NULL: out of memory
+ *   lp_plan_add()              CW_USAGE: a PE has HW_DIRS_MAX directions, and a memory for the
+ *                              rings; *fits of the parts have room there, from the first on;
+ *                              CW_NO_RESOURCE. The plan is of no use then
  */
 struct lp_plan_part {
     const struct lp_plan *plan; /* of the same machine and queues as the others' */
     const uint32_t *sip;        /* [sip_count] on which it has queues; NULL: the first ones */
     uint32_t sip_count;
 };
-int lp_plan_compose(const struct lp_plan_part *part, uint32_t count, struct lp_plan **out,
-                    uint32_t *fits);
+struct lp_plan *lp_plan_create_composed(const struct lp_plan *like);
+int lp_plan_add(struct lp_plan *plan, const struct lp_plan_part *part, uint32_t count,
+                uint32_t *fits);
 /* The directions of a part's kernels, as a PE of such a plan has them. */
 const struct lp_dirs *lp_plan_dirs(const struct lp_plan *plan, uint32_t part);
 

@@ -42,6 +42,7 @@ struct world {
     struct dist *dist;
     uint64_t seed;
     uint32_t groups;
+    bool late;
     uint64_t trace_hash;
     int64_t time_ps[RANKS][TIMES]; /* at which a rank has continued */
     uint32_t times[RANKS];
@@ -54,6 +55,7 @@ struct program {
     const struct dist_group_spec *specs;
     uint32_t groups;
     bool groups_only;
+    bool late;         /* the groups are made by the program */
     const char *fails; /* the program is to fail, with these words; NULL: it is not */
 };
 
@@ -70,10 +72,12 @@ static struct world *run(const struct program *program, const struct way *way)
     world->config = must_load(&request);
     world->seed = program->seed;
     world->groups = program->groups;
+    world->late = program->late;
     const struct dist_options options = {
         .config = world->config,
         .groups = program->specs,
-        .group_count = program->groups,
+        .group_count = program->late ? 0 : program->groups,
+        .late_groups = program->late,
         .groups_only = program->groups_only,
         .machine = {.engine = {.sync = way->sync,
                                .worker_count = way->workers,
@@ -173,7 +177,7 @@ static void groups_on_sips_of_their_own_take_the_time_of_one(void **state)
     (void)state;
     const struct way way = {CW_SEQUENTIAL, 1};
     struct program program = {
-        "ring_allreduce", "fully_connected", low_alone, 0, specs, GROUPS, true, NULL};
+        "ring_allreduce", "fully_connected", low_alone, 0, specs, GROUPS, true, false, NULL};
     struct world *const alone = run(&program, &way);
     program.worker = low_and_high;
     struct world *const both = run(&program, &way);
@@ -249,6 +253,10 @@ static void random_program(int rank, void *arg)
     struct tensor *tensor[STEPS];
     uint32_t n[STEPS], sum[STEPS], ranks[STEPS];
     begin(rank);
+    for (uint32_t g = 0; g < world->groups; g++) {
+        struct dist_group *const group = dist_new_group(specs[g].ranks, specs[g].count);
+        assert_ptr_equal(group, group_of(world, g));
+    }
     for (uint32_t step = 0; step < STEPS; step++) {
         const uint32_t g = cw_rng_below(&calls, world->groups + 1);
         const uint32_t elements = 1 + cw_rng_below(&calls, N_MAX);
@@ -290,14 +298,13 @@ static void random_programs_do_the_same_in_every_mode(void **state)
     const uint64_t first = random_from_environment("GROUP_SEED", 1);
     const uint64_t seeds = random_from_environment("GROUP_SEEDS", 6);
     for (uint64_t seed = first; seed < first + seeds; seed++) {
-        const struct program program = {algorithms[seed % 5],
-                                        topologies[seed / 5 % 4],
-                                        random_program,
-                                        seed,
-                                        specs,
-                                        seed % 5 < 3 ? GROUPS : 2,
-                                        false,
-                                        NULL};
+        const struct program program = {.algorithm = algorithms[seed % 5],
+                                        .topology = topologies[seed / 5 % 4],
+                                        .worker = random_program,
+                                        .seed = seed,
+                                        .specs = specs,
+                                        .groups = seed % 5 < 3 ? GROUPS : 2,
+                                        .late = seed % 2 == 0 && seed % 5 != 4};
         struct world *const expected = run(&program, &sequential);
         for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
             struct world *const got = run(&program, &ways[i]);
