@@ -34,7 +34,7 @@ struct hw_link {
     int64_t free_ps;       /* when its last message's tail has left it */
     uint64_t bytes;        /* sent in these epochs */
     uint32_t queue_ps_max; /* the longest that a message waited for it in them; saturates */
-    uint32_t epoch;        /* of the latest message */
+    uint32_t epoch;        /* the latest one of a message */
 };
 _Static_assert(sizeof(struct hw_link) == 24, "72 links make 216 bytes per PE");
 #pragma GCC diagnostic pop
@@ -72,7 +72,8 @@ static inline void hw_link_count(struct hw_link *link, const struct hw_flight *f
             link->bytes = 0;
             link->queue_ps_max = 0;
         }
-        link->epoch = flight->epoch;
+        if (link->epoch < flight->epoch)
+            link->epoch = flight->epoch;
     }
     const uint32_t queue_ps = wait_ps < 0            ? 0
                               : wait_ps < UINT32_MAX ? (uint32_t)wait_ps

@@ -31,6 +31,17 @@ static void find_jitter(struct hw_config *hw)
     hw->watched = hw->jittered;
 }
 
+static void add_accounts(struct lp_model *m)
+{
+    m->accounts.row_words = m->needs.accounts > 0 ? 1 + m->needs.accounts : 0;
+    m->accounts.offset[LP_OF_CUBE] = m->cube.state_bytes;
+    m->accounts.offset[LP_OF_IO_DIE] =
+        sizeof(struct lp_io_die) + m->links.count[LP_OF_IO_DIE] * sizeof(struct hw_link);
+    m->accounts.offset[LP_OF_SWITCH] =
+        sizeof(struct lp_switch) + m->links.count[LP_OF_SWITCH] * sizeof(struct hw_link);
+    m->cube.state_bytes = lp_state_bytes_of(m, LP_OF_CUBE);
+}
+
 void lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct lp_config *config,
                     struct lp_needs needs)
 {
@@ -73,6 +84,7 @@ void lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct
     if (needs.launches > 0)
         m->cube.pe_bytes += sizeof(struct lp_backlog) + needs.launches * sizeof(struct lp_queued);
     m->cube.state_bytes = m->cube.pe_offset + m->pes * m->cube.pe_bytes;
+    add_accounts(m);
     for (enum hw_port port = 0; port < HW_PORTS; port++)
         m->router.of_port[port] = (uint8_t)hw_port_router(hw, port);
     m->router.centre = (uint8_t)hw_centre_router(hw);
@@ -80,4 +92,8 @@ void lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct
         m->router.of_pe[pe] = (uint8_t)hw_pe_router(hw, pe);
 }
 
-void lp_layout_free(struct lp_model *m) { free(m->launches.at); }
+void lp_layout_free(struct lp_model *m)
+{
+    free(m->launches.at);
+    free(m->accounts.of_batch);
+}

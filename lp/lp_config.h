@@ -32,6 +32,7 @@ struct lp_needs {
     uint32_t contexts; /* up to TL_CONTEXTS_MAX; 0 counts as 1 */
     uint32_t peers;    /* most PEs with which one PE exchanges puts and notifies; 0: none */
     uint32_t launches; /* most kernels that wait for a PE while another one runs there; 0: none */
+    uint32_t accounts; /* under which links count the bytes of batches; 0: all together alone */
 };
 
 /* The most bytes of a tile: as many as a slot has. With whole_tensor any tensor is one tile. */

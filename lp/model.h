@@ -89,12 +89,13 @@ struct lp_routers {
 
 /* Which records handlers emit, in addition to the records of kernels. Owner: system.c. */
 struct lp_emitted {
-    bool ops;      /* data operations (LP_RECORD_OP) */
-    bool arrivals; /* tiles that become visible (LP_RECORD_ARRIVAL) */
-    bool links;    /* links that are crossed (LP_RECORD_CROSSED) */
-    bool waits;    /* kernels that have waited (LP_RECORD_WAITED), as records; */
-    bool notes;    /* these, or `causes` */
-    bool causes;   /* why each event comes when it comes (causes.h), in this batch */
+    bool ops;       /* data operations (LP_RECORD_OP) */
+    bool arrivals;  /* tiles that become visible (LP_RECORD_ARRIVAL) */
+    bool links;     /* links that are crossed (LP_RECORD_CROSSED) */
+    bool crossings; /* each crossing is looked at: for these, or for accounts */
+    bool waits;     /* kernels that have waited (LP_RECORD_WAITED), as records; */
+    bool notes;     /* these, or `causes` */
+    bool causes;    /* why each event comes when it comes (causes.h), in this batch */
     struct lp_cause_direct *direct; /* their receiver for final events; NULL: records */
     void (*answer)(void *arg, const struct lp_answer *answer); /* likewise */
     void *answer_arg;
@@ -109,6 +110,15 @@ struct lp_launches {
 };
 
 enum { LP_PLANS = 2 }; /* most install plans of a machine */
+
+/* The accounts under which links count bytes (lp_needs.accounts). Of a link: the latest batch that
+ * it has carried something of, and then each account's bytes, since the machine was idle. After the
+ * links' and the PEs' parts in a state. Owner: layout.c; of_batch: batches.c. */
+struct lp_accounts {
+    size_t offset[LP_LINK_OWNERS]; /* in a state */
+    size_t row_words;              /* of a link; 0: there are no accounts */
+    uint32_t *of_batch;            /* [batch - lp_model.first_batch] from 1 on; 0: none */
+};
 
 /* The bytes of memory (lp_config.slots) in which all receive rings are. */
 struct lp_ring_area {
@@ -150,7 +160,15 @@ struct lp_model {
                                    since the receive has read them. Owner: layout.c */
     struct lp_emitted emit;
     struct lp_launches launches;
+    struct lp_accounts accounts;
 };
+
+/* Of an LP that has links. */
+static inline size_t lp_state_bytes_of(const struct lp_model *m, enum lp_link_owner kind)
+{
+    return m->accounts.offset[kind] +
+           m->links.count[kind] * m->accounts.row_words * sizeof(uint64_t);
+}
 
 /* Whether the launch with this number is in the table. */
 static inline bool lp_has_launch(const struct lp_model *m, uint32_t number)
@@ -308,7 +326,10 @@ struct lp_one_sided {
 /* Kernels that wait for the PE, in order of their launch messages; there only if lp_needs.launches
  * says so. */
 struct lp_backlog {
-    uint64_t count;
+    uint32_t count;
+    uint32_t first_number; /* of the PE's events, by the kernel that runs or ran last: */
+    uint32_t batch_before; /* what has lower ones is of the kernel before it, of this batch */
+    uint32_t reserved;
     struct lp_queued {
         int64_t since_ps;
         uint32_t launch; /* its number, */

@@ -121,7 +121,8 @@ static int draw_use(struct run_use *use, const struct result_row *row,
         return code;
     const uint32_t drawn_groups = 1u << LP_LINKS_OUTER | 1u << LP_LINKS_TO_SIP |
                                   1u << LP_LINKS_UCIE | 1u << LP_LINKS_EDGE; /* use_link() */
-    lp_system_visit_links(system, (struct lp_machine_part){0, 1, drawn_groups}, use_link, picture);
+    lp_system_visit_links(system, (struct lp_machine_part){.parts = 1, .groups = drawn_groups},
+                          use_link, picture);
     if (use->machine != NULL)
         use_cubes(picture, use->machine, hw_pes(hw));
     snprintf(picture->caption, sizeof picture->caption,

@@ -485,11 +485,12 @@ static int launch_part(const struct dist_part *part, struct cw_error *error)
     const struct submission *const submission = &work->submissions[part->rank];
     int code = CW_OK;
     if (work->batch == 0) {
-        char name[DIST_WORK_NAME_BYTES];
+        char whose[DIST_WORK_NAME_BYTES], name[DIST_WORK_NAME_BYTES];
         const struct lp_batch_options options = {.kernel =
                                                      kernel_of_call(work->algorithm, submission),
                                                  .cuts_streams = submission->kernel != NULL,
                                                  .dirs = work->group->dirs,
+                                                 .whose = dist_work_whose(work, whose),
                                                  .name = dist_work_name(work, name)};
         code = lp_system_begin_batch(work->dist->system, &options, error);
         work->batch = code == CW_OK ? lp_system_hold_batch(work->dist->system) : 0;

@@ -199,12 +199,15 @@ void dist_drop_works(struct dist *dist)
 
 const char *dist_work_name(const struct dist_work *work, char text[DIST_WORK_NAME_BYTES])
 {
-    const char *const group = work->group->name;
-    (void)snprintf(text, DIST_WORK_NAME_BYTES, "%s%s%scall %llu (%s)",
-                   group[0] != '\0' ? "group " : "", group, group[0] != '\0' ? ", " : "",
-                   (unsigned long long)work->number,
+    (void)snprintf(text, DIST_WORK_NAME_BYTES, "call %llu (%s)", (unsigned long long)work->number,
                    ccl_collective_name(work->submissions[work->first_rank].collective));
     return text;
+}
+
+const char *dist_work_whose(const struct dist_work *work, char text[DIST_WORK_NAME_BYTES])
+{
+    (void)snprintf(text, DIST_WORK_NAME_BYTES, "group %s", work->group->name);
+    return work->group->name[0] != '\0' ? text : NULL;
 }
 
 bool dist_add_part(struct dist *dist, struct dist_work *work, uint32_t rank)

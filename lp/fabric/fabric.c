@@ -40,11 +40,38 @@ void lp_flight_ended(struct cw_ctx *ctx, struct lp_sender sender, const struct h
         lp_cause_flight_sent(ctx, 0, (enum lp_event_type)0, sender, flight->tau_ps);
 }
 
+/* In the account of the flight's batch. */
+static void count_in_account(struct cw_ctx *ctx, const struct lp_model *m, uint32_t lp,
+                             uint32_t index, const struct hw_flight *flight,
+                             const struct hw_link *link)
+{
+    const enum lp_link_owner kind = lp < m->lps.first_io_die   ? LP_OF_CUBE
+                                    : lp < m->lps.first_switch ? LP_OF_IO_DIE
+                                                               : LP_OF_SWITCH;
+    _Static_assert(offsetof(struct lp_cube, link) == offsetof(struct lp_io_die, link) &&
+                       offsetof(struct lp_cube, link) == offsetof(struct lp_switch, link),
+                   "a state has its links at one place");
+    const uint8_t *const state = (const uint8_t *)(link - index) - offsetof(struct lp_cube, link);
+    const uint64_t *const row =
+        (const uint64_t *)(state + m->accounts.offset[kind]) + index * m->accounts.row_words;
+    if (row[0] < m->first_batch)
+        for (size_t i = 0; i < m->accounts.row_words; i++)
+            *CW_MUT(ctx, &row[i]) = i == 0 ? link->epoch : 0;
+    const uint32_t account =
+        flight->epoch >= m->first_batch ? m->accounts.of_batch[flight->epoch - m->first_batch] : 0;
+    if (account > 0)
+        *CW_MUT(ctx, &row[account]) += flight->bytes;
+}
+
 void lp_link_crossed(struct cw_ctx *ctx, const struct lp_model *m, uint32_t lp, uint32_t index,
                      struct hw_rate rate, const struct hw_flight *flight,
                      const struct hw_link *link)
 {
-    if (!m->emit.links || link == NULL || flight->epoch == 0)
+    if (link == NULL || flight->epoch == 0)
+        return;
+    if (m->accounts.row_words > 0)
+        count_in_account(ctx, m, lp, index, flight, link);
+    if (!m->emit.links)
         return;
     const struct lp_crossed crossed = {.end_ps = link->free_ps,
                                        .busy_ps = hw_rate_ps(rate, flight->bytes),
@@ -148,7 +175,7 @@ static __attribute__((noinline)) void cross_tcm_noted(struct lp_view *view,
 /* Only causes are traced. */
 static inline bool notes_alone(const struct lp_model *m)
 {
-    return __builtin_expect(m->hw.watched, 0) && !m->hw.jittered && !m->emit.links;
+    return __builtin_expect(m->hw.watched, 0) && !m->hw.jittered && !m->emit.crossings;
 }
 
 /* Inlined, since callers know the kinds of link and node: a transfer crosses several links in each
@@ -159,8 +186,8 @@ fabric_cross(struct lp_view *view, struct hw_flight *flight, enum hw_link_kind k
 {
     const struct hw_config *hw = &view->m->hw;
     if (__builtin_expect(hw->watched, 0))
-        (hw->jittered || view->m->emit.links ? cross_watched : cross_noted)(view, flight, kind,
-                                                                            index, next);
+        (hw->jittered || view->m->emit.crossings ? cross_watched : cross_noted)(view, flight, kind,
+                                                                                index, next);
     else
         hw_flight_cross(flight, &hw->link[kind],
                         lp_link(view->ctx, view->m, &view->cube->link[index], flight),

@@ -11,7 +11,7 @@
 
 static size_t io_die_state_bytes(const struct lp_model *m)
 {
-    return sizeof(struct lp_io_die) + m->links.count[LP_OF_IO_DIE] * sizeof(struct hw_link);
+    return lp_state_bytes_of(m, LP_OF_IO_DIE);
 }
 
 static void nothing_to_init(const struct lp_model *m, uint32_t lp, void *state)
@@ -184,7 +184,7 @@ const struct lp_ops lp_io_die_ops = {"io_die", io_die_state_bytes, nothing_to_in
 
 static size_t switch_state_bytes(const struct lp_model *m)
 {
-    return sizeof(struct lp_switch) + m->links.count[LP_OF_SWITCH] * sizeof(struct hw_link);
+    return lp_state_bytes_of(m, LP_OF_SWITCH);
 }
 
 static void switch_handle(struct cw_ctx *ctx, const void *state, const struct cw_event *event)

@@ -236,19 +236,28 @@ void lp_dma_push(struct lp_view *view, uint32_t pe, enum hw_vc vc, struct hw_dma
     }
 }
 
+/* The batch of an operation with this number, which may be of the kernel before the latest one; of
+ * several such kernels, the last one's. */
+static inline uint32_t batch_of(const struct lp_model *m, const struct lp_pe *p, uint32_t number)
+{
+    const bool may_be_earlier = __builtin_expect(m->needs.launches > 0, 0);
+    return may_be_earlier && (int32_t)(number - lp_backlog(m, p)->first_number) < 0
+               ? lp_backlog(m, p)->batch_before
+               : p->batch;
+}
+
 /* The transfer that an operation with a destination outside its own PE becomes. Inlined: nearly all
  * come from TCM. */
-static inline __attribute__((always_inline)) void become_transfer(struct lp_view *view, uint32_t pe,
-                                                                  const struct hw_dma_op *op,
-                                                                  uint32_t bytes, bool last,
-                                                                  struct lp_transfer *transfer)
+static inline __attribute__((always_inline)) void
+become_transfer(struct lp_view *view, uint32_t pe, const struct hw_dma_op *op, uint32_t batch,
+                uint32_t bytes, bool last, struct lp_transfer *transfer)
 {
     const struct lp_model *m = view->m;
     const struct lp_pe *p = lp_pe(m, view->cube, pe);
     *transfer = (struct lp_transfer){.src = lp_pe_index(view, pe),
                                      .bytes = bytes,
                                      .seq = op->seq,
-                                     .batch = p->batch,
+                                     .batch = batch,
                                      .flags = last ? LP_TRANSFER_LAST : 0,
                                      .exit = HW_OUTLET_NONE};
     switch (op->kind) {
@@ -302,7 +311,7 @@ static void depart_from_tcm(struct lp_view *view, uint32_t pe, const struct hw_d
                                          m->hw.overhead_ps[HW_NODE_ROUTER],
                                .sigma_ps = hw_ser_ps(&m->hw.link[HW_LINK_PE_NOC], bytes),
                                .bytes = bytes,
-                               .epoch = p->batch,
+                               .epoch = batch_of(m, p, op->number),
                                .operation = operation};
     if (lp_traces_causes(m)) {
         lp_cause_flight_part(LP_PART_DMA, lp_dma_out_ps(view, pe, operation));
@@ -310,7 +319,7 @@ static void depart_from_tcm(struct lp_view *view, uint32_t pe, const struct hw_d
     }
     if (op->kind != LP_DMA_STORE) {
         struct lp_transfer transfer;
-        become_transfer(view, pe, op, bytes, last, &transfer);
+        become_transfer(view, pe, op, flight.epoch, bytes, last, &transfer);
         lp_route_on(view, sender, &flight, &transfer, m->router.of_pe[pe]);
         return;
     }
@@ -388,7 +397,7 @@ static void become_transfer_of_load(struct lp_view *view, const struct lp_load *
                                      .kind = load->kind,
                                      .dir = load->owner,
                                      .memory = (uint8_t)(load->to << 4)};
-        become_transfer(view, load->pe, &op, flight->bytes, last, transfer);
+        become_transfer(view, load->pe, &op, flight->epoch, flight->bytes, last, transfer);
         return;
     }
     *transfer =
@@ -442,7 +451,8 @@ void lp_dma_memory(struct lp_view *view, const struct cw_event *event, struct lp
     const uint32_t bytes = piecewise && left > m->dma.chunk_bytes ? m->dma.chunk_bytes : left;
     const int64_t ser_ps = hw_ser_ps(&m->hw.link[lp_memory_link(memory)], bytes);
     const bool last = load.sent + bytes == load.bytes;
-    struct hw_flight flight = {cw_now(view->ctx) + ser_ps, ser_ps, bytes, p->batch,
+    struct hw_flight flight = {cw_now(view->ctx) + ser_ps, ser_ps, bytes,
+                               batch_of(m, p, (uint32_t)event->number),
                                lp_piece(event->entity, event->number, last)};
     if (lp_traces_causes(m))
         lp_cause_flight_part(memory == HW_MEMORY_HBM ? LP_PART_SER_HBM : LP_PART_SER_SRAM, ser_ps);

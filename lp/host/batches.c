@@ -25,6 +25,7 @@ static struct lp_batch *batch_create(const struct lp_batches *batches, int64_t n
 static void batch_free(struct lp_batch *batch)
 {
     lp_batch_times_free(&batch->times);
+    free(batch->whose);
     free(batch->name);
     free(batch);
 }
@@ -103,10 +104,28 @@ bool lp_batches_begin(struct lp_batches *batches, struct lp_model *m, int64_t no
     return true;
 }
 
-bool lp_batches_name(const struct lp_batches *batches, const char *name)
+bool lp_batches_name(const struct lp_batches *batches, const char *whose, const char *name)
 {
-    batches->current->name = strdup(name);
-    return batches->current->name != NULL;
+    struct lp_batch *const batch = batches->current;
+    batch->whose = whose != NULL ? strdup(whose) : NULL;
+    batch->name = name != NULL ? strdup(name) : NULL;
+    return (batch->whose != NULL || whose == NULL) && (batch->name != NULL || name == NULL);
+}
+
+bool lp_batches_count(const struct lp_batches *batches, struct lp_model *m, uint32_t account)
+{
+    const uint32_t at = batches->current->number - m->first_batch;
+    if (m->accounts.row_words == 0)
+        return true;
+    if ((at & (at - 1)) == 0) { /* the table has doubled when its length is a power of two */
+        uint32_t *const more =
+            realloc(m->accounts.of_batch, (at > 0 ? 2 * (size_t)at : 1) * sizeof *more);
+        if (more == NULL)
+            return false;
+        m->accounts.of_batch = more;
+    }
+    m->accounts.of_batch[at] = account <= m->needs.accounts ? account : 0;
+    return true;
 }
 
 struct lp_batch *lp_batches_find(const struct lp_batches *batches, uint32_t number)
@@ -147,12 +166,17 @@ uint32_t lp_batches_add_launch(struct lp_batches *batches, struct lp_model *m,
     return ++launches->last;
 }
 
+const char *lp_launch_whose(const struct lp_launch *launch) { return launch->of->whose; }
+const char *lp_launch_call(const struct lp_launch *launch) { return launch->of->name; }
+
 const char *lp_launch_name(const struct lp_launch *launch, char text[LP_LAUNCH_NAME_BYTES])
 {
+    const struct lp_batch *const batch = launch->of;
     char number[24];
     (void)snprintf(number, sizeof number, "batch %u", launch->batch);
-    (void)snprintf(text, LP_LAUNCH_NAME_BYTES, "kernel %.64s of %.150s, rank %u",
-                   launch->kernel->name, launch->of->name != NULL ? launch->of->name : number,
+    (void)snprintf(text, LP_LAUNCH_NAME_BYTES, "kernel %.64s of %.64s%s%.64s, rank %u",
+                   launch->kernel->name, batch->whose != NULL ? batch->whose : "",
+                   batch->whose != NULL ? ", " : "", batch->name != NULL ? batch->name : number,
                    launch->args.rank);
     return text;
 }

@@ -17,7 +17,7 @@
 struct lp_batch {
     struct lp_batch_times times;
     const struct lp_dirs *dirs; /* of its launches */
-    char *name;                 /* lp_batch_options.name; NULL: it has none */
+    char *whose, *name;         /* lp_batch_options; NULL: it has none */
     bool held;                  /* it does not end, though it is answered */
     bool cuts_streams;          /* lp_batch_options.cuts_streams */
     uint32_t number;            /* from 1; 0: of messages without a kernel */
@@ -47,8 +47,10 @@ bool lp_batches_are_in_flight(const struct lp_batches *batches);
  * of launches; if none is in flight, m->first_batch is its number. False: out of memory. */
 bool lp_batches_begin(struct lp_batches *batches, struct lp_model *m, int64_t now_ps,
                       bool launches);
-/* Names batches->current. False: out of memory. */
-bool lp_batches_name(const struct lp_batches *batches, const char *name);
+/* Names batches->current (lp_batch_options). False: out of memory. */
+bool lp_batches_name(const struct lp_batches *batches, const char *whose, const char *name);
+/* Its bytes count under this account. False: out of memory. */
+bool lp_batches_count(const struct lp_batches *batches, struct lp_model *m, uint32_t account);
 /* The batch with this number; NULL: it has ended. */
 struct lp_batch *lp_batches_find(const struct lp_batches *batches, uint32_t number);
 /* Adds a launch of batches->current to the table, or finds its latest one, if that says the same.
@@ -58,5 +60,8 @@ uint32_t lp_batches_add_launch(struct lp_batches *batches, struct lp_model *m,
 /* For reports: "kernel ring of group tp0, call 3 (all_reduce), rank 2". */
 enum { LP_LAUNCH_NAME_BYTES = 256 };
 const char *lp_launch_name(const struct lp_launch *launch, char text[LP_LAUNCH_NAME_BYTES]);
+/* "group tp0", "call 3 (all_reduce)"; NULL: it has none. */
+const char *lp_launch_whose(const struct lp_launch *launch);
+const char *lp_launch_call(const struct lp_launch *launch);
 
 #endif

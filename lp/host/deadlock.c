@@ -100,7 +100,7 @@ struct waits {
 static const struct lp_queued *queued_at(const struct lp_model *m, const struct lp_pe *state,
                                          uint32_t *count)
 {
-    *count = m->needs.launches > 0 ? (uint32_t)lp_backlog(m, state)->count : 0;
+    *count = m->needs.launches > 0 ? lp_backlog(m, state)->count : 0;
     return *count > 0 ? lp_backlog(m, state)->at : NULL;
 }
 

@@ -15,7 +15,8 @@ struct span {
 
 struct visit {
     const struct lp_model *m;
-    uint32_t first_batch, groups;
+    uint32_t first_batch, account, groups;
+    const void *state; /* of the owner */
     void (*fn)(void *arg, const struct lp_link_use *use);
     void *arg;
     char place[40]; /* "sip 3 cube 5" */
@@ -130,6 +131,29 @@ static void report_link(const struct visit *v, const struct hw_link *link, enum 
     v->fn(v->arg, &use);
 }
 
+/* The bytes of a link that are asked for. */
+static uint64_t bytes_of(const struct visit *v, const struct hw_link *link, enum lp_links group,
+                         uint32_t index)
+{
+    if (v->account == 0)
+        return link->epoch >= v->first_batch ? link->bytes : 0;
+    const uint64_t *const row =
+        (const uint64_t *)((const uint8_t *)v->state +
+                           v->m->accounts.offset[lp_link_row[group].owner]) +
+        index * v->m->accounts.row_words;
+    return row[0] >= v->first_batch ? row[v->account] : 0;
+}
+
+/* Reports a link, as report_link(), if it carried something. */
+static void visit_link(const struct visit *v, const struct hw_link *link, enum lp_links group,
+                       uint32_t unit, uint32_t i, uint32_t index)
+{
+    struct hw_link asked = *link;
+    asked.bytes = bytes_of(v, link, group, index);
+    if (asked.bytes > 0)
+        report_link(v, &asked, group, unit, i, index);
+}
+
 /* Unit by unit, the links of the groups from `begin` to `end` - 1, which are listed together. */
 static void visit_groups(const struct visit *v, const struct hw_link *links, uint32_t begin,
                          uint32_t end)
@@ -145,9 +169,8 @@ static void visit_groups(const struct visit *v, const struct hw_link *links, uin
                 &links[lanes ? v->m->links.edge[unit] : span->first + unit * span->stride];
             const uint32_t each = lanes ? lp_lanes(&v->m->hw, (enum hw_port)unit) : span->each;
             for (uint32_t i = 0; i < each; i++)
-                if (link[i].epoch >= v->first_batch && link[i].bytes > 0)
-                    report_link(v, &link[i], (enum lp_links)group, unit, i,
-                                (uint32_t)(&link[i] - links));
+                visit_link(v, &link[i], (enum lp_links)group, unit, i,
+                           (uint32_t)(&link[i] - links));
         }
 }
 
@@ -170,6 +193,7 @@ void lp_links_visit(const struct lp_model *m, const struct cw_sim *sim, struct l
 {
     struct visit v = {.m = m,
                       .first_batch = asked.first_batch,
+                      .account = asked.account,
                       .groups = asked.groups > 0 ? asked.groups : UINT32_MAX,
                       .fn = fn,
                       .arg = arg};
@@ -185,12 +209,14 @@ void lp_links_visit(const struct lp_model *m, const struct cw_sim *sim, struct l
             v.lp = lp_of_cube(m, sip, cube);
             v.cube = cube;
             const struct lp_cube *const state = cw_state(sim, v.lp);
+            v.state = state;
             visit_owner(&v, LP_OF_CUBE, state->link);
         }
         snprintf(v.place, sizeof v.place, "sip %u io_die", sip);
         v.lp = lp_of_io_die(m, sip);
         v.cube = UINT32_MAX;
         const struct lp_io_die *const state = cw_state(sim, v.lp);
+        v.state = state;
         visit_owner(&v, LP_OF_IO_DIE, state->link);
     }
     for (uint32_t i = 0; asked.part + 1 == asked.parts && i < m->lps.switch_count; i++) {
@@ -200,6 +226,7 @@ void lp_links_visit(const struct lp_model *m, const struct cw_sim *sim, struct l
         const struct lp_switch *s = cw_state(sim, v.lp);
         snprintf(v.place, sizeof v.place, "switch %u", i);
         v.the_switch = i;
+        v.state = s;
         visit_owner(&v, LP_OF_SWITCH, s->link);
     }
 }

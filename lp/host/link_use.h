@@ -21,7 +21,7 @@ struct lp_link_use {
     char outlet[HW_OUTLET_NAME_BYTES]; /* "": none */
     uint64_t bytes;
     int64_t busy_ps;      /* serialisation of those bytes, and the slowness of a slow link */
-    int64_t queue_ps_max; /* the longest that a message waited for it */
+    int64_t queue_ps_max; /* the longest that a message waited for it, of whichever account */
 };
 
 /* "sip 0 cube 1 noc router 3 E": links are many, and few are shown. */
@@ -39,7 +39,8 @@ struct hw_jitter_place lp_link_place(const struct lp_model *m, uint32_t lp, uint
 /* Part `part` of the `parts` parts of the machine: runs of whole SIPs, and switches with the last.
  */
 struct lp_links_asked {
-    uint32_t first_batch; /* what was sent in it and later ones */
+    uint32_t first_batch; /* what was sent in it and later ones, */
+    uint32_t account;     /* under this account; 0: all */
     uint32_t part, parts;
     uint32_t groups; /* bit g: links of group g; 0: of all groups */
 };

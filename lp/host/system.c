@@ -155,7 +155,8 @@ static void trace_causes(struct lp_system *system, bool wanted)
     struct lp_model *const m = &system->model;
     m->emit.causes = wanted;
     m->emit.notes = wanted || m->emit.waits;
-    m->hw.watched = m->hw.jittered || wanted || m->emit.links;
+    m->emit.crossings = m->emit.links || m->needs.accounts > 0;
+    m->hw.watched = m->hw.jittered || wanted || m->emit.crossings;
 }
 
 static int machine_out_of_memory(struct cw_error *error)
@@ -490,7 +491,8 @@ int lp_system_begin_batch(struct lp_system *system, const struct lp_batch_option
     if (!begin_batch(system, true) ||
         !lp_batch_times_name_phases(&system->batches.current->times, options->kernel,
                                     rank_count(&system->model)) ||
-        (options->name != NULL && !lp_batches_name(&system->batches, options->name)))
+        !lp_batches_name(&system->batches, options->whose, options->name) ||
+        !lp_batches_count(&system->batches, &system->model, options->account))
         return machine_out_of_memory(error);
     system->batches.current->dirs = options->dirs;
     system->batches.current->cuts_streams =
@@ -751,8 +753,11 @@ struct lp_counts lp_system_count(const struct lp_system *system)
 void lp_system_visit_links(const struct lp_system *system, struct lp_machine_part part,
                            void (*visit)(void *arg, const struct lp_link_use *use), void *arg)
 {
-    lp_links_visit(
-        &system->model, system->sim,
-        (struct lp_links_asked){system->model.first_batch, part.index, part.parts, part.groups},
-        visit, arg);
+    lp_links_visit(&system->model, system->sim,
+                   (struct lp_links_asked){.first_batch = system->model.first_batch,
+                                           .account = part.account,
+                                           .part = part.index,
+                                           .parts = part.parts,
+                                           .groups = part.groups},
+                   visit, arg);
 }

@@ -110,7 +110,9 @@ struct lp_batch_options {
     bool cuts_streams;
     /* The directions of its kernels (lp_plan_dirs()), which outlive it. NULL: the PE's. */
     const struct lp_dirs *dirs;
-    const char *name; /* for reports, copied: "group tp0, call 3 (all_reduce)"; NULL: none */
+    /* For reports, copied: "group tp0", and "call 3 (all_reduce)". NULL: none. */
+    const char *whose, *name;
+    uint32_t account; /* under which links count its bytes, up to lp_needs.accounts; 0: none */
 };
 /*
  * Starts a batch of launches, all submitted at this moment. Then submits one KernelLaunchMsg per
@@ -174,7 +176,8 @@ struct lp_counts lp_system_count(const struct lp_system *system);
  * with contention `none`. */
 struct lp_machine_part {
     uint32_t index, parts;
-    uint32_t groups; /* of links: bit g asks for group g; 0: all */
+    uint32_t groups;  /* of links: bit g asks for group g; 0: all */
+    uint32_t account; /* bytes of its batches (lp_batch_options.account); 0: of all batches */
 };
 void lp_system_visit_links(const struct lp_system *system, struct lp_machine_part part,
                            void (*visit)(void *arg, const struct lp_link_use *use), void *arg);

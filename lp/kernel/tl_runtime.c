@@ -75,6 +75,14 @@ static void run_started_contexts(struct lp_view *view, uint32_t pe)
         }
 }
 
+/* Another kernel has the PE: what its PE_DMA still has to send is the latest kernel's. */
+static void note_turn(struct lp_view *view, const struct lp_pe *p)
+{
+    const struct lp_backlog *const backlog = lp_backlog(view->m, p);
+    *CW_MUT(view->ctx, &backlog->first_number) = p->next_number;
+    *CW_MUT(view->ctx, &backlog->batch_before) = p->batch;
+}
+
 /* For who asks: since when the kernel that begins has waited for its PE. */
 static __attribute__((noinline, cold)) void note_began(const struct tl *tl,
                                                        const struct lp_queued *queued)
@@ -103,6 +111,8 @@ static void begin_kernel(struct lp_view *view, uint32_t pe, struct lp_queued que
     *tl.kernel = (struct lp_kernel){.launch = launch};
     tl.kernel->call.step = STEP_DONE;
     tl.launch = lp_launch_of(view->m, launch);
+    if (view->m->needs.launches > 0)
+        note_turn(view, tl.p);
     *CW_MUT(view->ctx, &tl.p->batch) = tl.launch->batch;
     if (__builtin_expect(tl.p->dma.whole_chunks != goes_in_chunks(view->m, tl.launch), 0))
         CW_MUT(view->ctx, &tl.p->dma)->whole_chunks = tl.launch->cuts_streams;
@@ -128,9 +138,9 @@ static void begin_waiting_kernels(struct lp_view *view, uint32_t pe)
     while (backlog->count > 0 && !is_busy(view, pe)) {
         cw_check(view->ctx, backlog->count <= view->m->needs.launches);
         const struct lp_queued queued = backlog->at[0];
-        const uint64_t count = backlog->count - 1;
+        const uint32_t count = backlog->count - 1;
         *CW_MUT(view->ctx, &backlog->count) = count;
-        for (uint64_t i = 0; i < count; i++)
+        for (uint32_t i = 0; i < count; i++)
             *CW_MUT(view->ctx, &backlog->at[i]) = backlog->at[i + 1];
         begin_kernel(view, pe, queued);
     }

@@ -240,7 +240,7 @@ static void submit_to(struct machine *m, uint32_t batch, uint32_t pe, const stru
     submit_scripts(m, &part, 1);
 }
 
-static const struct lp_batch_options tp0 = {.name = "group tp0, call 3 (all_reduce)"};
+static const struct lp_batch_options tp0 = {.whose = "group tp0", .name = "call 3 (all_reduce)"};
 
 /* Two groups call in opposite orders on the two PEs that they share. */
 static void groups_in_opposite_orders_are_a_cycle_that_names_both(void **state)
@@ -324,6 +324,64 @@ static void kernels_wait_behind_one_that_waits_forever(void **state)
     machine_free(m);
 }
 
+/* ---- bytes on links -------------------------------------------------------------------------- */
+
+enum { TILE = 64, ACCOUNTS = 2 };
+
+static void add_bytes(void *arg, const struct lp_link_use *use)
+{
+    *(uint64_t *)arg += use->group == LP_LINKS_NOC ? use->bytes : 0;
+}
+
+/* Between routers, of an account; 0: of all. */
+static uint64_t noc_bytes(const struct machine *m, uint32_t account)
+{
+    uint64_t bytes = 0;
+    lp_system_visit_links(m->system, (struct lp_machine_part){.parts = 1, .account = account},
+                          add_bytes, &bytes);
+    return bytes;
+}
+
+/* The first batch's kernel ends while PE_DMA still has its tiles to send, and the PE's next kernel,
+ * of the other account, sends at once. Each tile crosses one link between routers. */
+static void links_count_by_account(void **state)
+{
+    (void)state;
+    static const struct line sends[] = {SEND(HW_DIR_INTRA_S, TILE), SEND(HW_DIR_INTRA_S, TILE),
+                                        SEND(HW_DIR_INTRA_S, TILE), DONE};
+    static const struct line sends_one[] = {SEND(HW_DIR_INTRA_S, TILE), DONE};
+    static const struct line receives[] = {RECV(HW_DIR_INTRA_N, TILE), RECV(HW_DIR_INTRA_N, TILE),
+                                           RECV(HW_DIR_INTRA_N, TILE), DONE};
+    static const struct line receives_one[] = {RECV(HW_DIR_INTRA_N, TILE), DONE};
+    static const enum cw_sync modes[] = {CW_SEQUENTIAL, CW_ADAPTIVE, CW_OPTIMISTIC, CW_STRESS};
+    for (size_t i = 0; i < COUNT_OF(modes); i++) {
+        struct machine *m = small_machine(1, 1, 1);
+        const uint32_t south = hw_pes(&m->hw) / 2;
+        m->needs.launches = BACKLOG;
+        m->needs.accounts = ACCOUNTS;
+        m->engine.sync = modes[i];
+        machine_start(m);
+        const struct part first[] = {{0, sends}, {south, receives}};
+        const struct part second[] = {{0, sends_one}, {south, receives_one}};
+        begin_scripts_with(m, (struct lp_batch_options){.account = 1});
+        submit_scripts(m, first, COUNT_OF(first));
+        begin_scripts_with(m, (struct lp_batch_options){.account = 2});
+        submit_scripts(m, second, COUNT_OF(second));
+        assert_int_equal(lp_system_drain(m->system, &m->error), CW_OK);
+        const uint64_t all = noc_bytes(m, 0);
+        assert_true(all > 0 && all % (4 * TILE) == 0);
+        assert_int_equal(noc_bytes(m, 1), all / 4 * 3);
+        assert_int_equal(noc_bytes(m, 2), all / 4);
+        begin_scripts_with(m, (struct lp_batch_options){.account = 2}); /* on an idle machine */
+        submit_scripts(m, first, COUNT_OF(first));
+        assert_int_equal(lp_system_drain(m->system, &m->error), CW_OK);
+        assert_int_equal(noc_bytes(m, 0), all / 4 * 3);
+        assert_int_equal(noc_bytes(m, 1), 0);
+        assert_int_equal(noc_bytes(m, 2), all / 4 * 3);
+        machine_free(m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -334,6 +392,7 @@ int main(void)
         cmocka_unit_test(a_batch_s_streams_are_cut_as_it_says),
         cmocka_unit_test(groups_in_opposite_orders_are_a_cycle_that_names_both),
         cmocka_unit_test(kernels_wait_behind_one_that_waits_forever),
+        cmocka_unit_test(links_count_by_account),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
