@@ -139,7 +139,7 @@ struct ccl_algorithm {
      * The algorithm is a schedule: made once per process group, before its queues are installed, by
      * this function; the caller frees it. The call gives hw, ccl, collective and world_size, and in
      * n_elem, dtype and math the call that is expected. NULL with *error filled: CW_USAGE,
-     * CW_NO_RESOURCE. A schedule's `kernel` is schedule_kernel; it has no neighbors(),
+     * CW_NO_RESOURCE. A schedule's `kernel` is one of schedule_kernel.h; it has no neighbors(),
      * kernel_args(), takes_part(), nor scratch_bytes() of its own. The hook itself NULL: the
      * algorithm is none.
      */

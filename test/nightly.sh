@@ -30,6 +30,7 @@ round_from() {
     try env PARALLEL_SEEDS=$((200 * scale)) build/asan/test/unit/core/test_core_parallel
     try env PARALLEL_SEEDS=$((50 * scale)) build/tsan/test/unit/core/test_core_parallel
     try env RESULT_SEEDS=$((300 * scale)) build/check/test/unit/collectives/test_dist_results
+    try env MESSAGES_SEEDS=$((300 * scale)) build/check/test/unit/collectives/test_dist_messages
     try env HARSH_SEEDS=$((1000 * scale)) build/check/test/unit/core/test_core_harsh
     try env HARSH_SEEDS=$((200 * scale)) build/asan/test/unit/core/test_core_harsh
     try env HARSH_SEEDS=$((50 * scale)) build/tsan/test/unit/core/test_core_harsh

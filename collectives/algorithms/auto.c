@@ -149,14 +149,14 @@ int auto_place(const struct ccl_call *calls, uint32_t count, struct choice_place
 }
 
 /* An algorithm that chooses among schedules of its collective. */
-#define AUTO(entry, does)                                                                          \
+#define AUTO(entry, does, runs)                                                                    \
     const struct ccl_algorithm ccl_##entry = {.name = #entry,                                      \
                                               .collective = (does),                                \
-                                              .kernel = &schedule_kernel,                          \
+                                              .kernel = &(runs),                                   \
                                               .machine = SCHEDULED_MACHINE,                        \
                                               .schedule = auto_schedule}
 
-AUTO(auto_all_reduce, CCL_ALL_REDUCE);
-AUTO(auto_reduce_scatter, CCL_REDUCE_SCATTER);
-AUTO(auto_all_gather, CCL_ALL_GATHER);
-AUTO(auto_all_to_all, CCL_ALL_TO_ALL);
+AUTO(auto_all_reduce, CCL_ALL_REDUCE, schedule_kernel);
+AUTO(auto_reduce_scatter, CCL_REDUCE_SCATTER, schedule_kernel);
+AUTO(auto_all_gather, CCL_ALL_GATHER, schedule_kernel);
+AUTO(auto_all_to_all, CCL_ALL_TO_ALL, schedule_pairs_kernel);

@@ -75,7 +75,7 @@ uint32_t dist_messages_threads(const struct dist_messages *messages, uint32_t ra
     uint32_t needed = 0;
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t thread = schedule_program_thread(program, rank, pe[i] % program->pes_of_sip);
-        if (schedule_messages_need(&messages->list, program, rank, thread))
+        if (schedule_messages_ways(&messages->list, program, rank, thread) != 0)
             out[needed++] = pe[i];
     }
     return needed;
@@ -371,35 +371,46 @@ static int match(struct dist *dist, const struct dist_pending *own, struct cw_er
     return CW_OK;
 }
 
-/* Matches a list, of which all sends or all receives of a peer are in order. */
-static int match_list(struct dist_work *work, uint32_t rank, bool sends, struct cw_error *error)
+/* Matches a list, of which all sends or all receives of a peer are in order, from a number on. */
+static int match_list(struct dist_work *work, uint32_t rank, bool sends, uint32_t first,
+                      struct cw_error *error)
 {
     const struct schedule_messages *const m = &work->submissions[rank].messages->list;
     const struct schedule_message *const list = sends ? m->send : m->receive;
     int code = CW_OK;
     for (uint32_t i = 0; i < (sends ? m->send_count : m->receive_count) && code == CW_OK; i++)
-        code = match(work->dist,
-                     &(struct dist_pending){.message = list[i],
-                                            .from = sends ? rank : list[i].peer,
-                                            .to = sends ? list[i].peer : rank,
-                                            .calls = work->group->calls[rank],
-                                            .sends = sends,
-                                            .work = work,
-                                            .group = work->group},
-                     error);
+        if (list[i].number >= first)
+            code = match(work->dist,
+                         &(struct dist_pending){.message = list[i],
+                                                .from = sends ? rank : list[i].peer,
+                                                .to = sends ? list[i].peer : rank,
+                                                .calls = work->group->calls[rank],
+                                                .sends = sends,
+                                                .work = work,
+                                                .group = work->group},
+                         error);
     return code;
 }
 
-int dist_match_messages(struct dist_work *work, uint32_t rank, struct cw_error *error)
+/* All from these numbers on. */
+static int match_from(struct dist_work *work, uint32_t rank, uint32_t first_send,
+                      uint32_t first_receive, struct cw_error *error)
 {
     struct dist *const dist = work->dist;
     if (dist->pending == NULL)
         dist->pending = calloc(dist->facts.world_size, sizeof *dist->pending);
     if (dist->pending == NULL)
         return dist_no_memory(error);
-    const int code = match_list(work, rank, true, error);
-    return code == CW_OK ? match_list(work, rank, false, error) : code;
+    const int code = match_list(work, rank, true, first_send, error);
+    return code == CW_OK ? match_list(work, rank, false, first_receive, error) : code;
 }
+
+int dist_match_messages(struct dist_work *work, uint32_t rank, struct cw_error *error)
+{
+    return match_from(work, rank, 0, 0, error);
+}
+
+/* ---- batches --------------------------------------------------------------------------------- */
 
 static int by_address(const void *a, const void *b)
 {
@@ -408,23 +419,90 @@ static int by_address(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* A tensor that is received would be written while another operation reads or writes it. */
-static void check_overlap(const struct dist_p2p_op *ops, uint32_t count)
+/* A tensor that is received would be written while another operation reads or writes it. `m`: what
+ * the operations are added to. */
+static int check_overlap(const struct dist_messages *m, const struct dist_p2p_op *ops,
+                         uint32_t count, struct cw_error *error)
 {
-    struct dist_p2p_op *const sorted = malloc(count * sizeof *sorted);
+    const uint32_t sends = m->list.send_count, all = sends + m->list.receive_count;
+    struct dist_p2p_op *const sorted = malloc(((size_t)all + count) * sizeof *sorted);
     bool overlaps = false;
     if (sorted == NULL)
-        mp_fail(CW_NO_RESOURCE, "out of memory: a batch of %u operations", count);
-    memcpy(sorted, ops, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, by_address);
-    for (uint32_t i = 1; i < count; i++)
+        return dist_no_memory(error);
+    for (uint32_t i = 0; i < all; i++)
+        sorted[i] = i < sends ? (struct dist_p2p_op){DIST_SEND, m->sent[i], 0}
+                              : (struct dist_p2p_op){DIST_RECV, m->received[i - sends], 0};
+    memcpy(sorted + all, ops, count * sizeof *sorted);
+    qsort(sorted, (size_t)all + count, sizeof *sorted, by_address);
+    for (uint32_t i = 1; i < all + count; i++)
         overlaps |= sorted[i].tensor == sorted[i - 1].tensor &&
                     (sorted[i].op == DIST_RECV || sorted[i - 1].op == DIST_RECV);
     free(sorted);
     if (overlaps)
-        mp_fail(CW_PROGRAM_FAILED,
-                "dist_batch_isend_irecv: a tensor is received, and is in another operation of the "
-                "batch, too; legal: a tensor of its own for each receive");
+        return cw_error_set(error, CW_PROGRAM_FAILED,
+                            "dist_batch_isend_irecv: a tensor is received, and is in another "
+                            "operation of the batch, too; legal: a tensor of its own for each "
+                            "receive");
+    return CW_OK;
+}
+
+/* *array has room for `count` more elements. */
+static bool extend(void *array, uint32_t used, uint32_t count, size_t size)
+{
+    void **const at = array;
+    void *const longer = realloc(*at, ((size_t)used + count) * size);
+    if (longer != NULL)
+        *at = longer;
+    return longer != NULL;
+}
+
+static int add_ops(struct dist_messages *m, const struct dist_p2p_op *ops, uint32_t count,
+                   struct cw_error *error)
+{
+    const uint32_t sent = m->list.send_count, received = m->list.receive_count;
+    const int code = check_overlap(m, ops, count, error);
+    if (code != CW_OK)
+        return code;
+    if (!extend(&m->list.send, sent, count, sizeof *m->list.send) ||
+        !extend(&m->list.receive, received, count, sizeof *m->list.receive) ||
+        !extend(&m->sent, sent, count, sizeof(struct tensor *)) ||
+        !extend(&m->received, received, count, sizeof(struct tensor *)))
+        return dist_no_memory(error);
+    for (uint32_t i = 0; i < count; i++) {
+        const bool sends = ops[i].op == DIST_SEND;
+        if (sends)
+            m->sent[m->list.send_count] = ops[i].tensor;
+        else
+            m->received[m->list.receive_count] = ops[i].tensor;
+        add_message(sends ? m->list.send : m->list.receive,
+                    sends ? &m->list.send_count : &m->list.receive_count, ops[i].peer,
+                    ops[i].tensor, 0, ops[i].tensor->shard_elems);
+    }
+    schedule_messages_lay(m->launch.program, &m->list);
+    return CW_OK;
+}
+
+/* The batch that the calling rank has begun at this moment, if that is its latest call. */
+static struct dist_work *open_batch(const struct dist_group *group)
+{
+    const struct dist *const dist = group->dist;
+    for (size_t i = dist->part_count; i-- > 0;) {
+        struct dist_work *const work = dist->parts[i].work;
+        if (dist_world_rank(work->group, dist->parts[i].rank) == (uint32_t)mp_rank())
+            return work->alone && work->group == group ? work : NULL;
+    }
+    return NULL;
+}
+
+/* The operations become a part of a batch. */
+static int join_batch(struct dist_work *work, uint32_t rank, const struct dist_p2p_op *ops,
+                      uint32_t count, struct cw_error *error)
+{
+    struct dist_messages *const m = work->submissions[rank].messages;
+    const uint32_t sent = m->list.send_count, received = m->list.receive_count;
+    const int code = add_ops(m, ops, count, error);
+    work->holders++;
+    return code == CW_OK ? match_from(work, rank, sent, received, error) : code;
 }
 
 static void check_op(uint32_t rank, uint32_t ranks, const struct dist_p2p_op *op, uint32_t i)
@@ -451,32 +529,25 @@ struct dist_work *dist_batch_isend_irecv(struct dist_group *group, const struct 
         mp_fail(CW_PROGRAM_FAILED, "dist_batch_isend_irecv: no operations; legal: at least one");
     for (uint32_t i = 0; i < count; i++)
         check_op(rank, own->size, &ops[i], i);
-    check_overlap(ops, count);
     for (uint32_t i = 0; i < count; i++)
         if (dist_check_shards(own, rank, ops[i].tensor, &error) != CW_OK)
             mp_fail(error.exit_code, "%s", cw_error_text(&error));
+    struct dist_work *const open = open_batch(own);
+    if (open != NULL) {
+        if (join_batch(open, rank, ops, count, &error) != CW_OK)
+            mp_fail(error.exit_code, "%s", cw_error_text(&error));
+        return open;
+    }
     dist_wait_for_room(own->dist, (uint32_t)mp_rank()); /* from here on nothing waits */
-    struct dist_messages *const m = create_messages(count, count);
+    struct dist_messages *const m = create_messages(0, 0);
     if (m == NULL)
         mp_fail(CW_NO_RESOURCE, "out of memory: a batch of %u operations", count);
     m->launch.program = program;
-    m->sent = calloc(count, sizeof(struct tensor *));
-    m->received = calloc(count, sizeof(struct tensor *));
-    if (m->sent == NULL || m->received == NULL) {
+    m->list.apart = true;
+    if (add_ops(m, ops, count, &error) != CW_OK) {
         dist_free_messages(m);
-        mp_fail(CW_NO_RESOURCE, "out of memory: a batch of %u operations", count);
+        mp_fail(error.exit_code, "%s", cw_error_text(&error));
     }
-    for (uint32_t i = 0; i < count; i++) {
-        const bool sends = ops[i].op == DIST_SEND;
-        if (sends)
-            m->sent[m->list.send_count] = ops[i].tensor;
-        else
-            m->received[m->list.receive_count] = ops[i].tensor;
-        add_message(sends ? m->list.send : m->list.receive,
-                    sends ? &m->list.send_count : &m->list.receive_count, ops[i].peer,
-                    ops[i].tensor, 0, ops[i].tensor->shard_elems);
-    }
-    schedule_messages_lay(program, &m->list);
     return dist_submit(
         &(struct submission){.group = group, .collective = CCL_SEND_RECV, .messages = m});
 }

@@ -32,7 +32,8 @@ struct dist_p2p_op {
 };
 
 /*
- * Begins all of them at once; returns one handle for all, which dist_wait() waits for. The k-th
+ * Begins all of them at once; returns one handle for all, which dist_wait() waits for. What a rank
+ * begins at one moment, without another call in between, is one batch with one end. The k-th
  * send of a rank to another is taken by the k-th receive there: of as many elements, of one type,
  * and after as many other calls of the group, else the program fails, and names both ranks. A
  * tensor that is received is in one operation of the batch only. No other rank takes part: the

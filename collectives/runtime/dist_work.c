@@ -147,7 +147,8 @@ void dist_check_handle(const struct dist *dist, const struct dist_work *work)
 void dist_release_work(struct dist_work *work)
 {
     struct dist *const dist = work->dist;
-    work->submissions[dist_rank_in(work->group, (uint32_t)mp_rank())].order = 0;
+    if (!work->alone || work->holders == 1) /* a batch has a handle for each call that made it */
+        work->submissions[dist_rank_in(work->group, (uint32_t)mp_rank())].order = 0;
     if (--work->holders > 0)
         return;
     drop_messages(work);

@@ -19,6 +19,7 @@ struct cursor {
 
 struct schedule_frame {
     uint16_t line, tile_line, move_line, finish_line;
+    uint8_t ways;          /* enum schedule_ways, that this context carries out; 0: both */
     uint32_t rank, thread; /* of the program */
     uint32_t chunk_elems;  /* of a whole chunk */
     uint32_t piece;
@@ -136,6 +137,9 @@ static uint32_t elems_of_message(const struct tl *tl, const struct schedule_fram
     const struct schedule_program *const p = program_of(tl);
     const struct program_step *const step = step_of(tl, f, at->step);
     const struct schedule_message *const message = message_of(tl, f, step);
+    const uint32_t way = step->op == SCHEDULE_RECV ? SCHEDULE_RECEIVES : SCHEDULE_SENDS;
+    if (f->ways != 0 && f->ways != way)
+        return 0;
     if (message == NULL || message->elems == 0 || at->chunk > 0 || at->tile >= p->piece_tiles)
         return 0;
     const uint32_t tile = tl_slot_bytes(tl) / tl_itemsize(message->dtype);
@@ -537,6 +541,16 @@ static bool must_settle(const struct tl *tl, const struct schedule_frame *f)
     return schedule_op_reads((enum schedule_op)step->op) && (step->flags & PROGRAM_EARLY) == 0;
 }
 
+/* It sends, and receives in a stream of its own meanwhile. */
+static bool forks(const struct tl *tl, const struct schedule_frame *f)
+{
+    const struct schedule_messages *const messages = messages_of(tl);
+    return f->ways == 0 && messages != NULL && messages->apart &&
+           schedule_messages_ways(messages, program_of(tl), f->rank, f->thread) ==
+               (SCHEDULE_SENDS | SCHEDULE_RECEIVES);
+}
+
+/* The kernel, and its stream. */
 static enum tl_status schedule_run(struct tl *tl, void *state)
 {
     struct schedule_frame *const f = state;
@@ -544,6 +558,11 @@ static enum tl_status schedule_run(struct tl *tl, void *state)
     f->rank = schedule_program_rank(program_of(tl), tl_args(tl)->rank, tl_program_id(tl));
     f->thread = schedule_program_thread(program_of(tl), tl_args(tl)->rank, tl_program_id(tl));
     f->chunk_elems = (uint32_t)program_chunk_elems(program_of(tl), tl_args(tl)->n_elem);
+    if (forks(tl, f)) {
+        f->ways = SCHEDULE_RECEIVES; /* of the stream, which begins with this frame */
+        TL_CALL(&f->line, tl_fork(tl, 1));
+        f->ways = SCHEDULE_SENDS;
+    }
     for (f->piece = 0; f->piece < pieces_of(tl, f); f->piece++)
         for (f->at.step = 0; f->at.step < steps_of(tl, f);
              f->at.step += step_of(tl, f, f->at.step)->fused) {
@@ -567,8 +586,17 @@ static enum tl_status schedule_run(struct tl *tl, void *state)
                 TL_CALL(&f->line, tl_notify(tl, notified_at(tl, f), NOTICE_TAG));
         }
     TL_RUN(&f->line, finish(tl, f, f->begun));
+    if (f->ways == SCHEDULE_SENDS)
+        TL_CALL(&f->line, tl_join(tl));
     TL_END(&f->line);
 }
 
 const struct tl_kernel schedule_kernel = {
     .name = "schedule", .frame_bytes = sizeof(struct schedule_frame), .run = schedule_run};
+
+static enum tl_status (*const streams[])(struct tl *tl, void *frame) = {schedule_run};
+const struct tl_kernel schedule_pairs_kernel = {.name = "schedule",
+                                                .frame_bytes = sizeof(struct schedule_frame),
+                                                .run = schedule_run,
+                                                .stream = streams,
+                                                .stream_count = 1};

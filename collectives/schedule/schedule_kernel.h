@@ -17,6 +17,8 @@
 #include "collectives/schedule/schedule_program.h"
 
 extern const struct tl_kernel schedule_kernel;
+/* The same, of a schedule that is direct: it also carries out sends and receives. */
+extern const struct tl_kernel schedule_pairs_kernel;
 
 /* For struct ccl_machine: TCM that the kernel uses beside the rings. */
 uint64_t schedule_tcm_bytes(const struct ccl_call *call);

@@ -27,16 +27,19 @@ static uint32_t pieces_of(const struct schedule_program *program,
     return (uint32_t)((longest + of_piece - 1) / of_piece);
 }
 
-/* Returns the pieces of the pair that has most. */
+/* Gives new messages pieces from `first` on. Returns the end of all pieces. */
 static uint32_t lay_list(const struct schedule_program *program, struct schedule_message *list,
-                         uint32_t count)
+                         uint32_t count, uint32_t first)
 {
-    uint32_t most = 0, pieces = 0;
+    uint32_t most = first, pieces = first;
     if (count > 0)
         qsort(list, count, sizeof *list, by_peer);
     for (uint32_t i = 0; i < count; i++) {
         if (i == 0 || list[i].peer != list[i - 1].peer)
-            pieces = 0;
+            pieces = first;
+        if (list[i].laid)
+            continue;
+        list[i].laid = true;
         list[i].first_piece = pieces;
         pieces += pieces_of(program, &list[i]);
         most = pieces > most ? pieces : most;
@@ -47,8 +50,9 @@ static uint32_t lay_list(const struct schedule_program *program, struct schedule
 void schedule_messages_lay(const struct schedule_program *program,
                            struct schedule_messages *messages)
 {
-    const uint32_t sent = lay_list(program, messages->send, messages->send_count);
-    const uint32_t received = lay_list(program, messages->receive, messages->receive_count);
+    const uint32_t first = messages->pieces;
+    const uint32_t sent = lay_list(program, messages->send, messages->send_count, first);
+    const uint32_t received = lay_list(program, messages->receive, messages->receive_count, first);
     messages->pieces = sent > received ? sent : received;
 }
 
@@ -79,16 +83,18 @@ static bool has_elems(const struct schedule_program *program, const struct sched
     return false;
 }
 
-bool schedule_messages_need(const struct schedule_messages *messages,
-                            const struct schedule_program *program, uint32_t rank, uint32_t thread)
+uint32_t schedule_messages_ways(const struct schedule_messages *messages,
+                                const struct schedule_program *program, uint32_t rank,
+                                uint32_t thread)
 {
     const struct program_rank *const own = &program->rank[rank];
+    uint32_t ways = 0;
     for (uint32_t k = 0; k < own->thread[thread].step_count; k++) {
         const struct program_step *const step = &own->step[own->thread[thread].step_first + k];
         const bool receives = step->op == SCHEDULE_RECV;
         if (has_elems(program, receives ? messages->receive : messages->send,
                       receives ? messages->receive_count : messages->send_count, step))
-            return true;
+            ways |= receives ? SCHEDULE_RECEIVES : SCHEDULE_SENDS;
     }
-    return false;
+    return ways;
 }

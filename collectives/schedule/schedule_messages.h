@@ -7,8 +7,11 @@
  * from one rank to another are in one order at both ends, and agree in elements and type; the host
  * has checked that. Each is cut into the chunks of a block, one for each step of the pair, and
  * goes by pieces (schedule_program.h): in piece p a step moves the tiles of piece p of its pair, of
- * one message at most. Both ends number the pieces of a pair alike, from the sizes alone. A step
+ * one message at most. Both ends number the pieces of a call alike, from the sizes alone. A step
  * without elements in a piece does nothing, and a thread without elements is not launched.
+ *
+ * Ranks that send and receive call as they like: what one receives may depend on what another has
+ * received from it before. So a thread that does both has a stream for what it receives.
  *
  * Const while the kernel runs.
  */
@@ -20,7 +23,8 @@
 struct schedule_message {
     uint32_t peer;        /* rank; the rank itself: what it sends is copied to what it receives */
     uint32_t number;      /* in the call: messages of one peer are in this order */
-    uint32_t first_piece; /* of the pieces of its pair; schedule_messages_lay() */
+    uint32_t first_piece; /* of its pieces */
+    bool laid;            /* it has its pieces: schedule_messages_lay() */
     enum lp_dtype dtype;  /* not read of a message without elements */
     uint64_t elems;       /* of each shard; may be 0 */
     uint64_t va, pa;      /* of its first element: the same on each PE that holds a shard */
@@ -30,14 +34,18 @@ struct schedule_messages {
     struct schedule_message *send, *receive; /* laid: ascending by peer, then number */
     uint32_t send_count, receive_count;
     uint32_t pieces; /* of the pair that has most */
+    bool apart;      /* what a thread sends does not wait for what it receives, nor the reverse */
 };
 
-/* Sorts the messages, and numbers their pieces. */
+/* Sorts the messages, and numbers the pieces of those that are new: after all pieces of those that
+ * were laid before, so that the calls of a rank are carried out in their order. */
 void schedule_messages_lay(const struct schedule_program *program,
                            struct schedule_messages *messages);
-/* The thread of a rank has something to move. */
-bool schedule_messages_need(const struct schedule_messages *messages,
-                            const struct schedule_program *program, uint32_t rank, uint32_t thread);
+/* What a thread of a rank has to move, as a set; 0: nothing. */
+enum schedule_ways { SCHEDULE_SENDS = 1, SCHEDULE_RECEIVES = 2 };
+uint32_t schedule_messages_ways(const struct schedule_messages *messages,
+                                const struct schedule_program *program, uint32_t rank,
+                                uint32_t thread);
 
 /* ---- for the kernel -------------------------------------------------------------------------- */
 

@@ -38,6 +38,7 @@ KINDS = {
     "models-harsh": ("build/check/test/unit/core/test_core_harsh", "HARSH", 200),
     "models": ("build/check/test/unit/core/test_core_parallel", "PARALLEL", 50),
     "calls": ("build/check/test/unit/collectives/test_dist_results", "RESULT", 50),
+    "messages": ("build/check/test/unit/collectives/test_dist_messages", "MESSAGES", 50),
 }
 RUNS = "3"  # of each random model
 COLUMNS = ("commit", "kind", "first", "count", "result", "cpu_s", "date", "program")

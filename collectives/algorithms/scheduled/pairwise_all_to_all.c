@@ -160,7 +160,7 @@ static struct schedule *pairwise_schedule(const struct ccl_call *call, struct cw
 
 const struct ccl_algorithm ccl_pairwise_all_to_all = {.name = "pairwise_all_to_all",
                                                       .collective = CCL_ALL_TO_ALL,
-                                                      .kernel = &schedule_kernel,
+                                                      .kernel = &schedule_pairs_kernel,
                                                       .machine = SCHEDULED_MACHINE,
                                                       .parameters = parameters,
                                                       .parameter_count = 1,

@@ -95,9 +95,12 @@ static void threads_without_elements_are_not_needed(void **state)
         .send = own, .send_count = 1, .receive = own, .receive_count = 1};
     schedule_messages_lay(made.program, &to);
     for (uint32_t thread = 0; thread < 3; thread++) {
-        assert_int_equal(schedule_messages_need(&to, made.program, 0, thread), thread == 0);
-        assert_int_equal(schedule_messages_need(&from, made.program, 0, thread), thread == 2);
-        assert_int_equal(schedule_messages_need(&copy, made.program, 0, thread), thread == 2);
+        assert_int_equal(schedule_messages_ways(&to, made.program, 0, thread),
+                         thread == 0 ? SCHEDULE_SENDS : 0);
+        assert_int_equal(schedule_messages_ways(&from, made.program, 0, thread),
+                         thread == 2 ? SCHEDULE_RECEIVES : 0);
+        assert_int_equal(schedule_messages_ways(&copy, made.program, 0, thread),
+                         thread == 2 ? SCHEDULE_SENDS : 0);
     }
     made_free(made);
 }
@@ -111,7 +114,8 @@ static void short_messages_leave_chunks_empty(void **state)
     struct schedule_message send[] = {{.peer = 1, .elems = 3, .dtype = LP_F16}};
     const struct schedule_messages to = {.send = send, .send_count = 1};
     for (uint32_t thread = 0; thread < 8; thread++)
-        assert_int_equal(schedule_messages_need(&to, made.program, 0, thread), thread < 3);
+        assert_int_equal(schedule_messages_ways(&to, made.program, 0, thread),
+                         thread < 3 ? SCHEDULE_SENDS : 0);
     made_free(made);
 }
 
