@@ -19,6 +19,8 @@
 
 #include "collectives/config/config_load.h"
 #include "collectives/data/input.h"
+#include "collectives/data/op_log_write.h"
+#include "collectives/data/op_replay.h"
 #include "collectives/runtime/distributed.h"
 
 enum {
@@ -55,6 +57,7 @@ struct world {
     const void *program;
     bool copies; /* by the host, in simulated time */
     bool groups; /* there are those above */
+    bool logs;   /* all that changes contents, and does it again */
     int (*check)(struct world *world, const struct dist_completion *completion);
     uint32_t completed; /* calls */
     uint64_t trace_hash;
@@ -67,6 +70,39 @@ static int on_completed(void *arg, const struct dist_completion *completion, str
     (void)error;
     world->completed++;
     return world->check != NULL ? world->check(world, completion) : CW_OK;
+}
+
+struct logged {
+    FILE *stream;
+    struct op_log *log;
+};
+
+static struct logged begin_log(struct world *world)
+{
+    const struct op_log_header header = {
+        .dtype = DTYPE_INT32, .redop = REDOP_SUM, .machine = world->config->hw};
+    struct cw_error error;
+    struct logged logged = {.stream = tmpfile()};
+    assert_non_null(logged.stream);
+    logged.log = op_log_create(logged.stream, &header, &error);
+    assert_non_null(logged.log);
+    dist_log(world->dist, logged.log);
+    return logged;
+}
+
+/* Replayed, the log ends with the same memory. */
+static void check_log(struct world *world, struct logged *logged)
+{
+    struct op_log_replay replay = {0};
+    struct cw_error error;
+    assert_int_equal(op_log_finish(logged->log, data_pass_digest(dist_data(world->dist)), &error),
+                     CW_OK);
+    rewind(logged->stream);
+    if (op_log_replay(logged->stream, "log", &replay, &error) != CW_OK)
+        fail_msg("%s", error.text);
+    assert_int_equal(replay.digest, replay.expected);
+    op_log_free(logged->log);
+    fclose(logged->stream);
 }
 
 /* `fails`: how the program's error begins; NULL: it is to have none. */
@@ -87,10 +123,14 @@ static void run(struct world *world, const char *algorithm, const struct way *wa
                                .tuning.stress_rate_p32 = UINT64_C(1) << 29},
                     .needs = {.launches = BACKLOG, .peers = RANKS}},
         .says_choices = true,
+        .op_log = world->logs,
         .completed = on_completed,
         .arg = world};
     world->dist = must_create(&options);
     struct cw_error error = {.exit_code = CW_OK};
+    struct logged logged = {NULL};
+    if (world->logs)
+        logged = begin_log(world);
     const int code = dist_spawn(world->dist, worker, world, &error);
     if (code != CW_OK && fails == NULL)
         fail_msg("%s", error.text);
@@ -100,6 +140,8 @@ static void run(struct world *world, const char *algorithm, const struct way *wa
     struct cw_stats stats;
     cw_sim_stats(lp_system_sim(dist_system(world->dist)), &stats);
     world->trace_hash = stats.trace_hash;
+    if (world->logs)
+        check_log(world, &logged);
     dist_free(world->dist);
     config_free(world->config);
 }
@@ -139,6 +181,7 @@ enum touch {
     SHARE_SCALED,
     SHARE_INPUT,
     SHARE_SCHEDULE,
+    MIX_OPERATIONS,
     TOUCHES
 };
 
@@ -152,8 +195,10 @@ static void touches(int rank, void *arg)
     struct dist_work *work =
         touch == READ_INPUT || touch == SHARE_INPUT ? dist_all_gather_async(NULL, all, tensor)
         : touch == READ_SCALED_INPUT ? dist_reduce_scatter_scaled_async(NULL, tensor, all, 3)
-        : touch == SHARE_SCALED      ? dist_all_reduce_scaled_async(NULL, tensor, 3)
-                                     : dist_all_reduce_async(NULL, tensor, REDOP_SUM);
+        : touch == SHARE_SCALED
+            ? dist_all_reduce_scaled_async(NULL, tensor, 3)
+            : dist_all_reduce_async(NULL, tensor,
+                                    touch == MIX_OPERATIONS && rank > 0 ? REDOP_AVG : REDOP_SUM);
     if (touch == FILL)
         dist_fill_input(tensor, 1);
     else if (touch == WRITE)
@@ -204,7 +249,8 @@ static void tensors_of_calls_in_flight_are_busy(void **state)
              "rank 0: all_gather uses a tensor of call 0, all_reduce, which has not ended on the "
              "rank; the host scales the values of all_reduce; legal: after dist_wait() for call 0"},
         [SHARE_INPUT] = {"ring_allreduce", NULL, 2},
-        [SHARE_SCHEDULE] = {"ring_rs_ag", "several PEs share the steps of all_reduce"}};
+        [SHARE_SCHEDULE] = {"ring_rs_ag", "several PEs share the steps of all_reduce"},
+        [MIX_OPERATIONS] = {"ring_allreduce", "do not name the same operation and root"}};
     for (enum touch touch = FILL; touch < TOUCHES; touch++) {
         struct world world = {.program = &touch};
         run(&world, cases[touch].algorithm, &sequential, touches, cases[touch].fails);
@@ -668,10 +714,14 @@ static void random_programs_are_verified_in_every_mode(void **state)
         const bool groups = seed % 3 != 1 && seed / 3 % 2 == 1;
         struct program *const program = random_program(seed, seed % 3 == 2, groups);
         struct world expected = {.program = program, .groups = groups, .check = check_results};
+        expected.logs = true;
         run(&expected, algorithm, &sequential, runs_steps, NULL);
         assert_int_equal(expected.completed, program->calls);
         for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-            struct world got = {.program = program, .groups = groups, .check = check_results};
+            struct world got = {.program = program,
+                                .groups = groups,
+                                .logs = ways[i].workers == 3,
+                                .check = check_results};
             run(&got, algorithm, &ways[i], runs_steps, NULL);
             if (got.completed != expected.completed || got.trace_hash != expected.trace_hash ||
                 memcmp(got.time_ps, expected.time_ps, sizeof got.time_ps) != 0)
