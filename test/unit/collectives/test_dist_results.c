@@ -57,6 +57,7 @@ struct world {
     const void *program;
     bool copies; /* by the host, in simulated time */
     bool groups; /* there are those above */
+    bool cubes;  /* four of each SIP */
     bool logs;   /* all that changes contents, and does it again */
     int (*check)(struct world *world, const struct dist_completion *completion);
     uint32_t completed; /* calls */
@@ -109,8 +110,9 @@ static void check_log(struct world *world, struct logged *logged)
 static void run(struct world *world, const char *algorithm, const struct way *way,
                 mp_worker_fn worker, const char *fails)
 {
-    static const char *const sets[] = {"system.sips.count=4", "sip.cube_mesh.w=1",
-                                       "sip.cube_mesh.h=1", "defaults.host_copy=simulated"};
+    const char *const sets[] = {
+        "system.sips.count=4", world->cubes ? "sip.cube_mesh.w=2" : "sip.cube_mesh.w=1",
+        world->cubes ? "sip.cube_mesh.h=2" : "sip.cube_mesh.h=1", "defaults.host_copy=simulated"};
     const struct config_request request = {
         .algorithm = algorithm, .sets = sets, .set_count = world->copies ? 4 : 3};
     world->config = must_load(&request);
@@ -349,6 +351,68 @@ static void copies_beside_a_call_in_flight_are_refused(void **state)
     run(&world, "ring_allreduce", &sequential, fills_and_calls,
         "defaults.host_copy=simulated: a tensor was made or filled for the next call while call 0, "
         "broadcast, had not ended on all ranks; legal: instant, or calls that wait");
+}
+
+/* Three calls on one tensor that has a shard on each PE that takes part. Each element of a part is
+ * its rank's number, times 100, the part's, times 10, and its own. */
+enum { CHAIN = 3, PARTS_MAX = 64, PART = 5 };
+
+static void calls_in_a_row(int rank, void *arg)
+{
+    const struct world *const world = arg;
+    struct dist_work *work[CHAIN];
+    int32_t values[PARTS_MAX * PART];
+    begin(rank);
+    struct tensor *const tensor =
+        dist_tensor_zeros(PART, DTYPE_INT32, &dist_facts(world->dist)->policy);
+    const int32_t parts = (int32_t)tensor_parts(tensor);
+    assert_in_range(parts, 2, PARTS_MAX);
+    for (int32_t i = 0; i < parts * PART; i++)
+        values[i] = 100 * rank + i / PART * 10 + i % PART;
+    dist_tensor_copy_from(tensor, DTYPE_INT32, values, (uint64_t)parts * PART);
+    for (int i = 0; i < CHAIN; i++)
+        work[i] = dist_all_reduce_async(NULL, tensor, REDOP_SUM);
+    for (int i = CHAIN - 1; i >= 0; i--)
+        dist_wait(work[i]);
+}
+
+/* Each call adds all parts of all ranks, which after the first are alike. */
+static int check_row(struct world *world, const struct dist_completion *completion)
+{
+    const int32_t parts = (int32_t)tensor_parts(completion->tensors[0]);
+    for (uint32_t rank = 0; rank < RANKS; rank++)
+        for (uint32_t shard = 0; shard < completion->tensors[rank]->shard_count; shard++) {
+            int32_t values[PART];
+            struct cw_error error;
+            if (dist_read(world->dist, completion->tensors[rank], shard, 0, PART, values, &error) !=
+                CW_OK)
+                fail_msg("%s", error.text);
+            for (int32_t i = 0; i < PART; i++) {
+                int32_t sum = parts * (100 * (0 + 1 + 2 + 3) + RANKS * i) +
+                              RANKS * 10 * (parts * (parts - 1) / 2);
+                for (uint64_t call = 0; call < completion->number; call++)
+                    sum *= RANKS * parts;
+                if (values[i] != sum)
+                    fail_msg("call %llu, rank %u, shard %u: element %d is %d instead of %d",
+                             (unsigned long long)completion->number, rank, shard, i, values[i],
+                             sum);
+            }
+        }
+    return CW_OK;
+}
+
+static void calls_on_one_tensor_are_verified_one_by_one(void **state)
+{
+    (void)state;
+    static const struct way ways[] = {{CW_SEQUENTIAL, 1}, {CW_OPTIMISTIC, 3}, {CW_STRESS, 4}};
+    static const char *const algorithms[] = {
+        "lrab_hierarchical_allreduce", "lrab_pipelined_allreduce", "pe_hierarchical_allreduce"};
+    for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++)
+        for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
+            struct world world = {.cubes = true, .check = check_row};
+            run(&world, algorithms[i], &ways[k], calls_in_a_row, NULL);
+            assert_int_equal(world.completed, CHAIN);
+        }
 }
 
 /* The root allocates, and calls, before the others do: scratch takes the same place on all ranks.
@@ -739,6 +803,7 @@ int main(void)
         cmocka_unit_test(tensors_of_calls_in_flight_are_busy),
         cmocka_unit_test(a_result_that_is_overwritten_at_once_is_verified),
         cmocka_unit_test(copies_beside_a_call_in_flight_are_refused),
+        cmocka_unit_test(calls_on_one_tensor_are_verified_one_by_one),
         cmocka_unit_test(scratch_is_alike_on_ranks_that_are_apart),
         cmocka_unit_test(an_average_is_one_as_soon_as_a_rank_continues),
         cmocka_unit_test(random_programs_are_verified_in_every_mode),
