@@ -188,9 +188,9 @@ static void shapes_and_policies_that_make_no_sense_are_refused(void **state)
     refuse(f, 0, 4, 8, (struct dp_policy){DP_ROW_WISE, DP_ROW_WISE, 0, 0, 0}, CW_USAGE,
            "column_wise or replicate");
     refuse(f, 0, 4, 8, (struct dp_policy){DP_ROW_WISE, DP_REPLICATE, 5, 0, 0}, CW_USAGE,
-           "5 cubes, but a SIP has 4");
+           "5 cubes from cube 0 on, but a SIP has 4");
     refuse(f, 0, 4, 8, (struct dp_policy){DP_ROW_WISE, DP_REPLICATE, 0, 9, 0}, CW_USAGE,
-           "9 PEs, but a cube has 8");
+           "9 PEs from PE 0 on, but a cube has 8");
     assert_int_equal(tensor_space_left(f->space, 0), 14 * PAGE);
 }
 
