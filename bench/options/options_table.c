@@ -197,10 +197,11 @@ const struct option_row option_rows[] = {
      "product of gemm and gemm_allreduce on PE 0 of each cube (128x128x512)", RUN(gemm),
      .of_some_benches = true, .read = run_options_read_gemm},
     {"gemm-operands", 0, OPTION_CHOICE, RUNNING, "HOW",
-     "of gemm: streamed from HBM (default), pinned: A in TCM, loaded: both in TCM",
+     "of gemm: streamed from HBM (default), pinned: A in TCM, loaded: both in TCM, cut: over all "
+     "PEs of each SIP",
      RUN(gemm.operands), .of_some_benches = true, .choice = operands_choice},
     {"gemm-tile", 0, OPTION_COUNT, RUNNING, "N", "side of its tiles (32)", RUN(gemm.tile),
-     .of_some_benches = true, .min = 1, .max = 4096},
+     .of_some_benches = true, .min = 1, .max = 4096, .unused = unused_gemm_tile},
 
     /* the model of phold */
     {"lps", 0, OPTION_COUNT, COMMAND_PHOLD, "N", "logical processes (4096)", PHOLD(options.lps),

@@ -68,6 +68,13 @@ const char *unused_ahead(const void *values, const struct config_work *work)
     return run->tiles > 1 ? NULL : "a run of several tiles (--tiles)";
 }
 
+const char *unused_gemm_tile(const void *values, const struct config_work *work)
+{
+    const struct run_options *const run = values;
+    (void)work;
+    return run->gemm.operands != MATMUL_CUT ? NULL : "a product that is not cut (--gemm-operands)";
+}
+
 /* Values of commands with an engine begin with its configuration. */
 const char *unused_threads(const void *values, const struct config_work *work)
 {

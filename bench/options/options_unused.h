@@ -18,6 +18,7 @@ const char *unused_seed(const void *values, const struct config_work *work);
 const char *unused_input(const void *values, const struct config_work *work);
 const char *unused_verify(const void *values, const struct config_work *work);
 const char *unused_no_data(const void *values, const struct config_work *work);
+const char *unused_gemm_tile(const void *values, const struct config_work *work);
 const char *unused_ahead(const void *values, const struct config_work *work);
 const char *unused_threads(const void *values, const struct config_work *work);
 const char *unused_balance(const void *values, const struct config_work *work);

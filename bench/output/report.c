@@ -26,6 +26,11 @@ double report_busbw_gbs(const struct result_row *row)
     return report_algbw_gbs(row) * row->bus_factor;
 }
 
+double report_tflops_per_s(const struct result_row *row)
+{
+    return report_ratio(row->flops, (double)row->time_ps);
+}
+
 double report_error_percent(const struct result_row *row)
 {
     return 100 * ((double)row->time_ps / (double)row->measured_ps - 1);
@@ -273,6 +278,20 @@ static void print_moved(FILE *file, const struct result *result)
     }
 }
 
+/* Of rows that compute. */
+static void print_flops(FILE *file, const struct result *result)
+{
+    for (size_t i = 0; i < result->row_count; i++) {
+        const struct result_row *const row = &result->rows[i];
+        if (row->flops <= 0 || row->not_run != NULL)
+            continue;
+        fprintf(file, "# Compute per rank  : %.3f TFLOP/s", report_tflops_per_s(row));
+        if (result->row_count > 1)
+            fprintf(file, " (%s)", row->collective);
+        fputc('\n', file);
+    }
+}
+
 /* The term that decides the bound, once for neighbouring rows that have the same. */
 static void print_bounds(FILE *file, const struct result *result)
 {
@@ -378,6 +397,7 @@ static void print_foot(FILE *file, const struct result *result)
     print_bounds(file, result);
     print_busiest(file, result);
     print_moved(file, result);
+    print_flops(file, result);
 }
 
 static void print_phases(FILE *file, const struct result_row *row)

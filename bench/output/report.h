@@ -19,6 +19,7 @@ double report_algbw_gbs(const struct result_row *row);
 double report_error_percent(const struct result_row *row);
 /* The median and the largest of these errors, without their signs; returns of how many rows. */
 size_t report_errors(const struct result *result, double *median, double *largest);
+double report_tflops_per_s(const struct result_row *row); /* of a rank */
 double report_busbw_gbs(const struct result_row *row);
 double report_efficiency(const struct cw_stats *stats); /* committed / processed; 1 for no event */
 

@@ -165,6 +165,10 @@ static json_t *row_json(const struct result *result, const struct result_row *ro
     report_put(&object, "start_skew_ns", json_ns(row->start_skew_ps));
     put_unless_exact(exact, &object, "algbw_gbs", json_real(report_algbw_gbs(row)));
     put_unless_exact(exact, &object, "busbw_gbs", json_real(report_busbw_gbs(row)));
+    if (row->flops > 0) {
+        report_put(&object, "flops", json_real(row->flops));
+        put_unless_exact(exact, &object, "tflops_per_s", json_real(report_tflops_per_s(row)));
+    }
     report_put(&object, "bound_ns", json_ns(row->bound_ps));
     put_unless_exact(exact, &object, "moved_per_rank",
                      row->moved > 0 ? json_real(row->moved) : json_null());

@@ -70,6 +70,7 @@ struct result_row {
     char dtype[12], redop[12]; /* "" where it means nothing */
     uint32_t ranks;            /* world size: busbw's n */
     double bus_factor;         /* busbw = algbw * factor */
+    double flops;              /* floating-point operations of a rank; 0: none, or not counted */
     double moved; /* of a shard that a rank sends to others, in the mean; 0: not known */
     int64_t time_ps, host_time_ps, start_skew_ps, bound_ps;
     int64_t class_ps[HW_LINK_KINDS]; /* struct hw_bound */

@@ -43,6 +43,37 @@ static uint32_t calls(const struct bench_session *session)
     return session->options->warmup + session->options->iterations;
 }
 
+static bool is_cut(const struct run_options *options)
+{
+    return options->gemm.operands == MATMUL_CUT;
+}
+
+/* A product over all PEs of each SIP. */
+static struct compute_request cut_product(const struct run_options *options)
+{
+    return (struct compute_request){.kind = COMPUTE_PRODUCT,
+                                    .dtype = options->dtype,
+                                    .m = options->gemm.m,
+                                    .n = options->gemm.n,
+                                    .k = options->gemm.k};
+}
+
+static void cut_worker(int rank, void *arg)
+{
+    struct gemm *const gemm = arg;
+    const struct run_options *const options = gemm->session->options;
+    const struct compute_request request = cut_product(options);
+    dist_init_process_group("ahbm");
+    ahbm_set_device(dist_device_of(rank));
+    gemm->job = *dist_compute_job(&request); /* the same on every rank */
+    struct tensor *const operands = dist_compute_operands(&request);
+    gemm->operands[rank] = operands;
+    for (uint32_t i = 0; i < calls(gemm->session); i++) {
+        dist_fill_operands(operands, &request, options->seed);
+        dist_matmul(operands, &gemm->job);
+    }
+}
+
 static void gemm_worker(int rank, void *arg)
 {
     struct gemm *gemm = arg;
@@ -91,10 +122,18 @@ static const char *row_name(enum stage stage, size_t i)
     return stage != BOTH ? alone[stage] : i == 0 ? "all_reduce_beside_gemm" : "both";
 }
 
+/* One on each cube that has operands. */
+static uint32_t products_of_rank(const struct gemm *gemm, const struct hw_config *hw)
+{
+    return gemm->policy.num_cubes > 0 ? gemm->policy.num_cubes : hw_cubes(hw);
+}
+
 /* Of the product, and beside an all-reduce of both: PE 0's HBM has the operands and a shard. */
 static struct hw_bound product_bound(const struct gemm *gemm)
 {
     const struct hw_config *const hw = &gemm->session->config->hw;
+    if (is_cut(gemm->session->options))
+        return compute_bound(hw, &gemm->job);
     struct hw_bound bound =
         matmul_bound(hw, &gemm->job.shape, dtype_bytes(gemm->session->options->dtype));
     if (gemm->stage != BOTH)
@@ -108,6 +147,15 @@ static struct hw_bound product_bound(const struct gemm *gemm)
     hw_bound_join(&bound, &reduction);
     hw_bound_join(&bound, &hbm);
     return bound;
+}
+
+/* Of a rank: beside an all-reduce, its additions do not count. */
+static double product_flops(const struct gemm *gemm)
+{
+    const struct matmul_shape *const shape = &gemm->job.shape;
+    const struct hw_config *const hw = &gemm->session->config->hw;
+    return 2.0 * shape->m * shape->n * shape->k *
+           (is_cut(gemm->session->options) ? 1 : products_of_rank(gemm, hw));
 }
 
 static int add_rows(struct gemm *gemm, struct cw_error *error)
@@ -127,6 +175,7 @@ static int add_rows(struct gemm *gemm, struct cw_error *error)
             return error->exit_code;
         row->wrong = options->verify_data ? 0 : -1;
         if (!reduction) {
+            row->flops = product_flops(gemm);
             bench_set_bound(row, product_bound(gemm));
         } else {
             snprintf(row->algorithm, sizeof row->algorithm, "%s",
@@ -163,6 +212,36 @@ static void sample(struct gemm *gemm, const struct dist_completion *completion)
 }
 
 /* ---- verification ---------------------------------------------------------------------------- */
+
+/* Every block of a product that is cut over PEs. */
+static int verify_blocks(struct gemm *gemm, struct cw_error *error)
+{
+    const struct run_options *const options = gemm->session->options;
+    struct dist *const dist = gemm->session->dist;
+    const struct compute_job *const job = &gemm->job;
+    struct result_row *const row = row_at(gemm, 0);
+    void *const c = malloc(compute_shard_elems(job) * dtype_bytes(options->dtype));
+    bool done = c != NULL;
+    int code = CW_OK;
+    row->proof = PROOF_ORDER;
+    row->not_finite = 0;
+    for (uint32_t i = 0; i < job->pes * dist_facts(dist)->world_size && done && code == CW_OK;
+         i++) {
+        const uint32_t rank = i / job->pes, index = i % job->pes;
+        const struct compute_block block = compute_block_of(job, index);
+        const uint64_t count = (uint64_t)block.shape.m * block.shape.n;
+        uint64_t wrong = 0;
+        code = dist_read(dist, gemm->operands[rank], job->request.first + index,
+                         matmul_result(&block.shape), count, c, error);
+        if (code == CW_OK)
+            done = compute_verify(job, index, options->seed, rank * matmul_result(&job->shape),
+                                  gemm->session->config->ccl.arithmetic, c, &wrong);
+        row->wrong += (int64_t)wrong;
+        row->not_finite += (int64_t)dtype_count_not_finite(options->dtype, c, count);
+    }
+    free(c);
+    return done ? code : cw_error_memory(error, "the products");
+}
 
 /* Every cube's C. */
 static int verify_products(struct gemm *gemm, struct cw_error *error)
@@ -205,7 +284,8 @@ static int gemm_verify(struct gemm *gemm, const struct dist_completion *completi
     if (gemm->stage != MULTIPLY)
         code = bench_compare(gemm->verifier, completion, row_at(gemm, 0), error);
     if (code == CW_OK && gemm->stage != REDUCE)
-        code = verify_products(gemm, error);
+        code = is_cut(gemm->session->options) ? verify_blocks(gemm, error)
+                                              : verify_products(gemm, error);
     return code;
 }
 
@@ -306,7 +386,8 @@ static int run_stages(struct bench_session *session, struct gemm *gemm, struct c
         return cw_error_memory(error, "the products");
     }
     session->own = gemm;
-    const int code = dist_spawn(session->dist, gemm_worker, gemm, error);
+    const int code =
+        dist_spawn(session->dist, is_cut(session->options) ? cut_worker : gemm_worker, gemm, error);
     session->own = NULL;
     free(gemm->operands);
     return code;
@@ -357,6 +438,24 @@ static int gemm_run_both(struct bench_session *session, struct cw_error *error)
     return bench_run_sizes(session, run_both_size, error);
 }
 
+/* The job as it will be, but for the rings that are installed: these are the most there can be. */
+static int cut_job(const struct run_options *options, const struct config *config,
+                   struct compute_job *job, struct cw_error *error)
+{
+    const struct compute_request request = cut_product(options);
+    const uint64_t rings = dist_ring_bytes(config, HW_MEMORY_TCM);
+    return compute_job_of(&config->hw, &request,
+                          config->hw.tcm_bytes > rings ? config->hw.tcm_bytes - rings : 0, 0, job,
+                          error);
+}
+
+static int prepare_cut(const struct bench_session *session, struct cw_error *error)
+{
+    struct compute_job job;
+    const int code = dist_check_product(session->config, error);
+    return code == CW_OK ? cut_job(session->options, session->config, &job, error) : code;
+}
+
 static int prepare_gemm(struct bench_session *session, struct dist_options *dist,
                         struct cw_error *error)
 {
@@ -364,6 +463,8 @@ static int prepare_gemm(struct bench_session *session, struct dist_options *dist
         return gemm_refuse(error, "gemm has no --bytes or --n-elem: --gemm MxNxK says what is "
                                   "multiplied");
     dist->completed = gemm_completed;
+    if (is_cut(session->options))
+        return prepare_cut(session, error);
     const int code =
         session->options->op == REDOP_PREMULSUM
             ? gemm_refuse(error, "gemm_allreduce has no --op premulsum: use sum or avg")
@@ -425,10 +526,33 @@ static int prepare_both(struct bench_session *session, struct dist_options *dist
     return code == CW_OK ? bench_check_sizes(session, check_both_size, error) : code;
 }
 
+/* Of a product that is cut over PEs; zero if it cannot be. */
+static struct bench_own cut_work(const struct run_options *options, const struct config *config)
+{
+    const struct ccl_call call = {
+        .hw = &config->hw, .ccl = &config->ccl, .dtype = (enum lp_dtype)options->dtype};
+    const double ranks = dist_world_size_for(config),
+                 idle = (double)hw_cubes(&config->hw) * hw_pes(&config->hw);
+    struct compute_job job;
+    struct cw_error ignored;
+    if (cut_job(options, config, &job, &ignored) != CW_OK)
+        return (struct bench_own){0};
+    const struct compute_block block = compute_block_of(&job, 0);
+    const size_t itemsize = dtype_bytes(options->dtype);
+    return (struct bench_own){
+        .events = ranks * (compute_events(&call, &job) +
+                           (idle - job.pes) * cost_launch_events(&config->hw, false)),
+        .bytes = ranks * ((double)job.shape.m * job.shape.n * (double)itemsize +
+                          job.pes * (double)matmul_tcm_bytes(&block.shape, itemsize)),
+        .products = ranks * job.shape.m * job.shape.n * job.shape.k};
+}
+
 /* The products of all cubes, with their launches, alone. Matrices that are only read take no
  * memory. */
 static struct bench_own gemm_work(const struct run_options *options, const struct config *config)
 {
+    if (is_cut(options))
+        return cut_work(options, config);
     const struct ccl_call call = {
         .hw = &config->hw, .ccl = &config->ccl, .dtype = (enum lp_dtype)options->dtype};
     const struct matmul_shape *const shape = &options->gemm;

@@ -119,6 +119,11 @@ static const struct compute_job *job_for(struct dist *dist, const struct compute
     return &kept->job;
 }
 
+const struct compute_job *dist_compute_job(const struct compute_request *request)
+{
+    return job_for(dist_current(), request);
+}
+
 /* All PEs of the SIP have a shard, so the operands suit any of them. */
 static const struct dp_policy on_all_pes = {.cube = DP_ROW_WISE, .pe = DP_COLUMN_WISE};
 

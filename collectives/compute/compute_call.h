@@ -20,6 +20,8 @@ void dist_compute(const struct compute_request *request, struct tensor *operands
 struct dist_work *dist_compute_async(const struct compute_request *request,
                                      struct tensor *operands);
 
+/* What carries the request out; valid as long as the world. */
+const struct compute_job *dist_compute_job(const struct compute_request *request);
 /* Zeros for the operands and the result of a product, on the current device: each PE of the SIP has
  * room for a block. */
 struct tensor *dist_compute_operands(const struct compute_request *request);

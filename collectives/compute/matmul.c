@@ -42,12 +42,17 @@ static uint32_t at_edge(uint32_t side, uint32_t tile, uint32_t index)
 
 const char *matmul_operands_name(size_t operands)
 {
-    static const char *const names[MATMUL_OPERANDS] = {
-        [MATMUL_STREAMED] = "streamed", [MATMUL_PINNED] = "pinned", [MATMUL_LOADED] = "loaded"};
+    static const char *const names[MATMUL_OPERANDS] = {[MATMUL_STREAMED] = "streamed",
+                                                       [MATMUL_PINNED] = "pinned",
+                                                       [MATMUL_LOADED] = "loaded",
+                                                       [MATMUL_CUT] = "cut"};
     return operands < MATMUL_OPERANDS ? names[operands] : NULL;
 }
 
-static bool has_whole_a(const struct matmul_shape *s) { return s->operands != MATMUL_STREAMED; }
+static bool has_whole_a(const struct matmul_shape *s)
+{
+    return s->operands == MATMUL_PINNED || s->operands == MATMUL_LOADED;
+}
 static bool has_whole_b(const struct matmul_shape *s) { return s->operands == MATMUL_LOADED; }
 
 /* Of the largest tile of A, of B, of C. */
@@ -285,7 +290,14 @@ const struct tl_kernel matmul_staged_kernel = {.name = "matmul",
                                                .phase = staged_phases,
                                                .phase_count = 2};
 
-static enum tl_status matmul_run_alone(struct tl *tl, void *frame) { return product(tl, frame); }
+/* A PE that has no block of a product ends at once. */
+static enum tl_status matmul_run_alone(struct tl *tl, void *frame)
+{
+    const struct compute_job *const job = job_of(tl);
+    const bool is_cut = job->rows > 0;
+    return is_cut && tl_program_id(tl) - job->request.first >= job->pes ? TL_ENDED
+                                                                        : product(tl, frame);
+}
 
 const struct tl_kernel matmul_kernel = {
     .name = "matmul", .frame_bytes = sizeof(struct frame), .run = matmul_run_alone};

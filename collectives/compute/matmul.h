@@ -23,6 +23,7 @@ enum matmul_operands {
     MATMUL_STREAMED, /* in HBM: each tile is loaded for each step that needs it */
     MATMUL_PINNED,   /* A is in TCM, B is streamed */
     MATMUL_LOADED,   /* both are in TCM */
+    MATMUL_CUT,      /* as streamed, of a product that is cut over PEs: for choices alone */
     MATMUL_OPERANDS
 };
 /* "streamed", ...; NULL from MATMUL_OPERANDS on. */

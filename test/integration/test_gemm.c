@@ -194,6 +194,39 @@ static void threads_make_no_difference(void **state)
     }
 }
 
+/* A rank's product over all PEs of its SIP: verified, its FLOP/s those of its time, and alike on
+ * any threads. */
+static void a_product_is_cut_over_all_pes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *args;
+        double flops;
+    } products[] = {
+        {"--gemm 1x1x1", 2},
+        {"--gemm 100x70x130 --iters 2", 2 * 100 * 70 * 130},
+        {"--gemm 33x500x65 --dtype bf16 --seed 9", 2 * 33 * 500 * 65},
+        {"--gemm 24x40x1000 --dtype fp8_e4m3", 2 * 24 * 40 * 1000},
+        {"--gemm 64x64x300 --dtype f32 --set fabric.contention=chunk", 2 * 64 * 64 * 300}};
+    for (size_t i = 0; i < sizeof products / sizeof *products; i++) {
+        json_t *const root = run_json("run --preset tiny --set system.sips.count=2 --bench gemm "
+                                      "--gemm-operands cut --verify-data %s",
+                                      products[i].args);
+        assert_all_right(root);
+        const double flops = json_number_value(json_object_get(row_of(root, 0), "flops"));
+        const double rate = json_number_value(json_object_get(row_of(root, 0), "tflops_per_s"));
+        assert_true(flops == products[i].flops);
+        assert_true(rate * (double)row_ps(root, 0) > flops * 0.999999 &&
+                    rate * (double)row_ps(root, 0) < flops * 1.000001);
+        json_decref(root);
+    }
+    struct run_output output =
+        run_line(0, "verify --preset tiny --set system.sips.count=2 --bench gemm --gemm-operands "
+                    "cut --gemm 100x70x130 --verify-data --sync optimistic --threads 2");
+    assert_non_null(strstr(output.out, "\nidentical\n"));
+    run_output_free(&output);
+}
+
 static void refused(const char *args, const char *expected)
 {
     struct run_output output = run_line(2, "run %s", args);
@@ -217,7 +250,10 @@ static void what_cannot_be_multiplied_is_refused(void **state)
     refused("--bench gemm --gemm 65536x65536x65536 --gemm-tile 1", "more than 4294967295 pairs");
     refused("--bench gemm --gemm 512x512x512 --gemm-operands loaded",
             "--gemm-operands loaded: the operands in TCM and the tiles need 1050624 bytes, and ");
-    refused("--bench gemm --gemm-operands fast", "streamed, pinned or loaded");
+    refused("--bench gemm --gemm-operands fast", "streamed, pinned, loaded or cut");
+    refused("--bench gemm --gemm-operands cut --dtype int32",
+            "a product of 128 x 128 x 512 of int32: legal are f16, bf16, f32, fp8_e4m3 and "
+            "fp8_e5m2");
     refused("--bench gemm_allreduce --gemm-operands pinned",
             "--gemm-operands does nothing in the bench gemm_allreduce");
     refused("--bench gemm_allreduce --algorithm lrab_pipelined_allreduce",
@@ -282,6 +318,7 @@ int main(void)
         cmocka_unit_test(one_channel_blocks_what_two_keep_apart),
         cmocka_unit_test(threads_make_no_difference),
         cmocka_unit_test(operands_in_tcm_are_loaded_once),
+        cmocka_unit_test(a_product_is_cut_over_all_pes),
         cmocka_unit_test(what_cannot_be_multiplied_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
