@@ -263,16 +263,16 @@ become_transfer(struct lp_view *view, uint32_t pe, const struct hw_dma_op *op, u
     switch (op->kind) {
     case LP_DMA_TILE:
     case LP_DMA_CREDIT: {
-        enum hw_dir peer_dir = HW_DIRS_MAX;
-        const struct lp_plan *const plan = lp_plan_at(m, p);
-        cw_check(view->ctx, lp_queue_peer(plan, transfer->src, (enum hw_dir)op->dir, &transfer->dst,
-                                          &peer_dir));
+        struct lp_wire end = {.peer_dir = HW_DIRS_MAX};
+        cw_check(view->ctx,
+                 lp_queue_end(lp_plan_at(m, p), transfer->src, (enum hw_dir)op->dir, &end));
+        transfer->dst = end.peer;
         transfer->kind = op->kind == LP_DMA_TILE ? LP_TRANSFER_TILE : LP_TRANSFER_CREDIT;
-        transfer->dir = (uint8_t)peer_dir;
+        transfer->dir = end.peer_dir;
+        transfer->exit = end.exit;
         transfer->memory = (uint8_t)m->config.slots;
         if (__builtin_expect(m->slot_access, 0) && op->kind == LP_DMA_TILE)
             transfer->order = op->bytes;
-        transfer->exit = (uint8_t)lp_queue_exit(plan, transfer->src, (enum hw_dir)op->dir);
         return;
     }
     case LP_DMA_STORE_TO:

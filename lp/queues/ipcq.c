@@ -100,18 +100,16 @@ static int64_t advance_tail(struct lp_view *view, uint32_t pe, enum hw_dir dir, 
     if (m->config.credit_fabric)
         return 0;
     const struct lp_plan *const plan = lp_plan_at(m, p);
-    const int64_t latency_ps = lp_credit_ps(plan, lp_pe_index(view, pe), dir);
-    uint32_t peer = 0;
-    enum hw_dir peer_dir = HW_DIRS_MAX;
-    cw_check(view->ctx, lp_queue_peer(plan, lp_pe_index(view, pe), dir, &peer, &peer_dir));
-    const struct hw_place to = lp_place_of(m, peer);
-    const struct lp_signal signal = {.pe = to.pe, .arg = queue->my_tail, .dir = (uint8_t)peer_dir};
+    struct lp_wire end = {.peer_dir = HW_DIRS_MAX};
+    cw_check(view->ctx, lp_queue_end(plan, lp_pe_index(view, pe), dir, &end));
+    const struct hw_place to = lp_place_of(m, end.peer);
+    const struct lp_signal signal = {.pe = to.pe, .arg = queue->my_tail, .dir = end.peer_dir};
     const struct lp_sender sender = lp_next_sender(view, pe);
     const uint32_t to_lp = lp_of_cube(m, to.sip, to.cube);
-    lp_send_signal(view->ctx, to_lp, latency_ps, LP_EVENT_CREDIT, sender, &signal);
+    lp_send_signal(view->ctx, to_lp, end.credit_ps, LP_EVENT_CREDIT, sender, &signal);
     if (lp_traces_causes(m))
-        lp_cause_credit_sent(view->ctx, to_lp, sender, cw_now(view->ctx) + latency_ps, peer);
-    return latency_ps;
+        lp_cause_credit_sent(view->ctx, to_lp, sender, cw_now(view->ctx) + end.credit_ps, end.peer);
+    return end.credit_ps;
 }
 
 /* The first of the promised tiles is received: it leaves the queue, and so do the tiles after it

@@ -1,7 +1,7 @@
 /*
  * logical_wiring.c: tables of logical topologies (logical_wiring.h). Only ends that exist are
- * stored: a place has the number of its first end and a mask of its directions. Built and checked
- * by the host; handlers only read them.
+ * stored: a place has the number of its first end and a pattern of directions, which many places
+ * share. Built and checked by the host; handlers only read them.
  *
  * Places are numbered in order of their PEs. A PE's place is the first one of its SIP plus the
  * number of the PE among those of the SIP that are places. The latter is in a table that SIPs share
@@ -17,10 +17,15 @@
 #include "hw/arithmetic.h"
 #include "hw/route.h"
 
+struct pattern {
+    uint16_t directions;            /* one bit each */
+    uint8_t wire[HW_DIRS_MAX];      /* [direction]: how many are below it; NO_WIRE: it is none */
+    uint8_t rings[HW_DIRS_MAX + 1]; /* [direction]: those with a ring below it */
+};
+
 struct place {
-    uint32_t first;      /* wire[] of its lowest direction; the others follow */
-    uint16_t directions; /* one bit each */
-    uint16_t receives;   /* those with a ring */
+    uint32_t first;   /* wire[] of its lowest direction; the others follow */
+    uint32_t pattern; /* pattern[] */
 };
 
 struct sip_places {
@@ -43,6 +48,7 @@ struct lp_wiring {
     struct sip_places *sip;        /* one more: its first place is the number of all */
     uint32_t *shape; /* of each PE of a SIP: its number among the SIP's places, or NO_PLACE */
     struct place *place;
+    struct pattern *pattern;
     uint32_t wire_count, name_count;
     struct lp_wire *wire;
     uint32_t *named; /* of each wire: name[] */
@@ -50,6 +56,7 @@ struct lp_wiring {
 };
 
 #define NO_PLACE UINT32_MAX
+#define NO_WIRE  UINT8_MAX
 
 void lp_wiring_free(struct lp_wiring *wiring)
 {
@@ -58,6 +65,7 @@ void lp_wiring_free(struct lp_wiring *wiring)
     free(wiring->sip);
     free(wiring->shape);
     free(wiring->place);
+    free(wiring->pattern);
     free(wiring->wire);
     free(wiring->named);
     free(wiring->name);
@@ -80,36 +88,20 @@ bool lp_dir_opposite(const char *name, char opposite[LP_DIR_NAME_BYTES])
 
 /* ---- lookup ---------------------------------------------------------------------------------- */
 
-/* Bits of a mask below a direction. Written out, since a call of the compiler's own is slower. */
-static uint32_t bits_below(uint16_t mask, enum hw_dir dir)
-{
-    uint32_t bits = mask & ((1u << dir) - 1);
-    bits -= bits >> 1 & 0x5555;
-    bits = (bits & 0x3333) + (bits >> 2 & 0x3333);
-    bits = (bits + (bits >> 4)) & 0x0f0f;
-    return (bits + (bits >> 8)) & 0x1f;
-}
-
-static const struct sip_places *sip_of(const struct lp_wiring *wiring, uint32_t sip)
-{
-    const uint32_t at = sip - wiring->sip_first;
-    return at < wiring->sip_count ? &wiring->sip[at] : NULL;
-}
-
 static struct place *place_at(const struct lp_wiring *wiring, uint32_t pe_index)
 {
-    const uint32_t sip = hw_divide(pe_index, &wiring->by_sip_pes);
-    const struct sip_places *const own = sip_of(wiring, sip);
-    if (own == NULL)
+    const uint32_t sip = hw_divide(pe_index, &wiring->by_sip_pes), at = sip - wiring->sip_first;
+    if (at >= wiring->sip_count)
         return NULL;
-    const uint32_t number = wiring->shape[own->shape + (pe_index - sip * wiring->by_sip_pes.value)];
-    return number != NO_PLACE ? &wiring->place[own->first + number] : NULL;
+    const uint32_t pe_of_sip = pe_index - sip * wiring->by_sip_pes.value;
+    const uint32_t number = wiring->shape[wiring->sip[at].shape + pe_of_sip];
+    return number != NO_PLACE ? &wiring->place[wiring->sip[at].first + number] : NULL;
 }
 
 /* The wire[] of a direction that the place has. */
-static uint32_t wire_of(const struct place *place, enum hw_dir dir)
+static uint32_t wire_of(const struct lp_wiring *wiring, const struct place *place, enum hw_dir dir)
 {
-    return place->first + bits_below(place->directions, dir);
+    return place->first + wiring->pattern[place->pattern].wire[dir];
 }
 
 /* ---- places ---------------------------------------------------------------------------------- */
@@ -117,8 +109,9 @@ static uint32_t wire_of(const struct place *place, enum hw_dir dir)
 struct build {
     const struct lp_wiring_request *request;
     struct lp_wiring *wiring;
-    void *names; /* JudySL: name -> 1 + its name[] */
-    uint32_t wire_capacity, name_capacity;
+    void *names;    /* JudySL: name -> 1 + its name[] */
+    void *patterns; /* JudyL: directions and those with rings -> 1 + their pattern[] */
+    uint32_t wire_capacity, name_capacity, pattern_count;
 };
 
 static int wiring_no_memory(struct cw_error *error) { return cw_error_memory(error, "the wiring"); }
@@ -300,7 +293,8 @@ static enum hw_dir find_direction(const struct build *build, uint32_t rank, cons
         return HW_DIRS_MAX;
     const struct place *const place = place_of_rank(build, rank);
     uint32_t at = place->first;
-    for (uint32_t left = place->directions; left != 0; left &= left - 1, at++)
+    for (uint32_t left = build->wiring->pattern[place->pattern].directions; left != 0;
+         left &= left - 1, at++)
         if (build->wiring->named[at] == *known - 1)
             return (enum hw_dir)__builtin_ctz(left);
     return HW_DIRS_MAX;
@@ -406,6 +400,37 @@ static int find_ends(struct build *build, uint32_t rank, const struct lp_neighbo
     return CW_OK;
 }
 
+/* The pattern of a rank's directions. False: out of memory. */
+static bool find_pattern(struct build *build, const struct ends *ends, uint32_t *number)
+{
+    const Word_t key = (Word_t)ends->directions << HW_DIRS_MAX | ends->receives;
+    struct lp_wiring *const wiring = build->wiring;
+    Word_t *const known = (Word_t *)JudyLIns(&build->patterns, key, PJE0);
+    if (known == NULL || (void *)known == PPJERR)
+        return false;
+    if (*known == 0) {
+        struct pattern *const more =
+            realloc(wiring->pattern, (build->pattern_count + 1) * sizeof *more);
+        if (more == NULL)
+            return false;
+        wiring->pattern = more;
+        struct pattern *const made = &more[build->pattern_count++];
+        *made = (struct pattern){.directions = ends->directions};
+        uint8_t wires = 0;
+        for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++) {
+            const bool is_there = (ends->directions >> dir & 1) != 0;
+            made->wire[dir] = is_there ? wires++ : NO_WIRE;
+            made->rings[dir + 1] = (uint8_t)(made->rings[dir] + (ends->receives >> dir & 1));
+        }
+        wiring->directions |= ends->directions;
+        if (made->rings[HW_DIRS_MAX] > wiring->rings_max)
+            wiring->rings_max = made->rings[HW_DIRS_MAX];
+        *known = build->pattern_count;
+    }
+    *number = (uint32_t)(*known - 1);
+    return true;
+}
+
 /* Room for so many more wires, and for as many of each of the ranks that are left. False: out of
  * memory, or of numbers for wires. */
 static bool make_room_for_wires(struct build *build, uint64_t more, uint32_t ranks_left)
@@ -436,32 +461,30 @@ static int add_rank(struct build *build, uint32_t rank, struct cw_error *error)
     struct lp_wiring *const wiring = build->wiring;
     struct lp_neighbours map = {0};
     struct ends ends;
+    uint32_t pattern;
     int code = request->neighbours(request->arg, rank, &map, error);
     if (code == CW_OK)
         code = find_ends(build, rank, &map, &ends, error);
     if (code != CW_OK)
         return code;
-    if (!make_room_for_wires(build, (uint64_t)map.count * request->lanes,
+    if (!find_pattern(build, &ends, &pattern) ||
+        !make_room_for_wires(build, (uint64_t)map.count * request->lanes,
                              request->ranks - 1 - rank))
         return wiring_no_memory(error);
     for (uint32_t lane = 0; lane < request->lanes; lane++) {
-        *place_at(wiring, pe_of(build, rank, lane)) =
-            (struct place){wiring->wire_count, ends.directions, ends.receives};
+        *place_at(wiring, pe_of(build, rank, lane)) = (struct place){wiring->wire_count, pattern};
         for (uint32_t left = ends.directions; left != 0; left &= left - 1) {
             const uint32_t dir = (uint32_t)__builtin_ctz(left), at = wiring->wire_count++;
             wiring->wire[at] = (struct lp_wire){.peer = ends.at[dir].rank, .way = ends.at[dir].way};
             wiring->named[at] = ends.at[dir].name;
         }
     }
-    wiring->directions |= ends.directions;
-    const uint32_t rings = bits_below(ends.receives, HW_DIRS_MAX);
-    wiring->rings_max = rings > wiring->rings_max ? rings : wiring->rings_max;
     return CW_OK;
 }
 
 static struct lp_wire *wire_of_rank(const struct build *build, uint32_t rank, enum hw_dir dir)
 {
-    return &build->wiring->wire[wire_of(place_of_rank(build, rank), dir)];
+    return &build->wiring->wire[wire_of(build->wiring, place_of_rank(build, rank), dir)];
 }
 
 /* I3 (lp/QUEUES.md, "Invariants"): the direction's opposite is there, and leads back. */
@@ -520,7 +543,7 @@ static void finish_lanes(const struct build *build, uint32_t rank, enum hw_dir d
     const struct lp_wire first = *wire_of_rank(build, rank, dir);
     for (uint32_t lane = 0; lane < request->lanes; lane++) {
         const uint32_t pe = pe_of(build, rank, lane), peer = pe_of(build, first.peer, lane);
-        const uint32_t at = wire_of(place_at(build->wiring, pe), dir);
+        const uint32_t at = wire_of(build->wiring, place_at(build->wiring, pe), dir);
         struct lp_wire *const wire = &build->wiring->wire[at];
         *wire = first;
         wire->peer = peer;
@@ -534,13 +557,14 @@ static void finish_lanes(const struct build *build, uint32_t rank, enum hw_dir d
 static const char *name_of_rank(const struct build *build, uint32_t rank, enum hw_dir dir)
 {
     const struct lp_wiring *const wiring = build->wiring;
-    return wiring->name[wiring->named[wire_of(place_of_rank(build, rank), dir)]].text;
+    return wiring->name[wiring->named[wire_of(wiring, place_of_rank(build, rank), dir)]].text;
 }
 
 /* Checks that the opposite of each opposite is the direction itself. */
 static int finish_rank(const struct build *build, uint32_t rank, struct cw_error *error)
 {
-    for (uint32_t left = place_of_rank(build, rank)->directions; left != 0; left &= left - 1) {
+    const uint32_t pattern = place_of_rank(build, rank)->pattern;
+    for (uint32_t left = build->wiring->pattern[pattern].directions; left != 0; left &= left - 1) {
         const enum hw_dir dir = (enum hw_dir)__builtin_ctz(left);
         const struct lp_wire *const wire = wire_of_rank(build, rank, dir);
         const enum hw_dir back = (enum hw_dir)wire->peer_dir;
@@ -581,6 +605,7 @@ static int build_wiring(struct build *build, struct cw_error *error)
     for (uint32_t rank = 0; rank < ranks && code == CW_OK; rank++)
         code = finish_rank(build, rank, error);
     JudySLFreeArray(&build->names, PJE0);
+    JudyLFreeArray(&build->patterns, PJE0);
     return code;
 }
 
@@ -606,26 +631,20 @@ int lp_wiring_create(const struct lp_wiring_request *request, struct lp_wiring *
 
 /* ---- queries --------------------------------------------------------------------------------- */
 
-/* The wire[] of an end; UINT32_MAX: there is none. */
-static uint32_t end_at(const struct lp_wiring *wiring, uint32_t pe_index, enum hw_dir dir)
-{
-    const struct place *const place = place_at(wiring, pe_index);
-    return place != NULL && (unsigned)dir < HW_DIRS_MAX && (place->directions >> dir & 1) != 0
-               ? wire_of(place, dir)
-               : UINT32_MAX;
-}
-
 const struct lp_wire *lp_wiring_at(const struct lp_wiring *wiring, uint32_t pe_index,
                                    enum hw_dir dir)
 {
-    const uint32_t at = end_at(wiring, pe_index, dir);
-    return at != UINT32_MAX ? &wiring->wire[at] : NULL;
+    const struct place *const place = place_at(wiring, pe_index);
+    if (place == NULL || (unsigned)dir >= HW_DIRS_MAX)
+        return NULL;
+    const uint32_t number = wiring->pattern[place->pattern].wire[dir];
+    return number != NO_WIRE ? &wiring->wire[place->first + number] : NULL;
 }
 
 const char *lp_wiring_name(const struct lp_wiring *wiring, uint32_t pe_index, enum hw_dir dir)
 {
-    const uint32_t at = end_at(wiring, pe_index, dir);
-    return at != UINT32_MAX ? wiring->name[wiring->named[at]].text : NULL;
+    const struct lp_wire *const wire = lp_wiring_at(wiring, pe_index, dir);
+    return wire != NULL ? wiring->name[wiring->named[wire - wiring->wire]].text : NULL;
 }
 
 bool lp_wiring_wires(const struct lp_wiring *wiring, uint32_t pe_index, bool by_plan)
@@ -634,14 +653,14 @@ bool lp_wiring_wires(const struct lp_wiring *wiring, uint32_t pe_index, bool by_
         return true;
     if (wiring->wired == LP_WIRED_PLACES || (wiring->wired == LP_WIRED_BY_PLAN && !by_plan))
         return false;
-    const struct sip_places *const own = sip_of(wiring, hw_divide(pe_index, &wiring->by_sip_pes));
-    return own != NULL && own[0].first < own[1].first;
+    const uint32_t at = hw_divide(pe_index, &wiring->by_sip_pes) - wiring->sip_first;
+    return at < wiring->sip_count && wiring->sip[at].first < wiring->sip[at + 1].first;
 }
 
 uint32_t lp_wiring_rings(const struct lp_wiring *wiring, uint32_t pe_index, enum hw_dir dir)
 {
     const struct place *const place = place_at(wiring, pe_index);
-    return place != NULL ? bits_below(place->receives, dir) : 0;
+    return place != NULL ? wiring->pattern[place->pattern].rings[dir] : 0;
 }
 
 uint16_t lp_wiring_directions(const struct lp_wiring *wiring) { return wiring->directions; }

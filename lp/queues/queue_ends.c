@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "hw/phys_addr.h"
-#include "lp/queues/logical_wiring.h"
 
 struct lp_plan {
     struct hw_config hw;
@@ -118,68 +117,81 @@ static const struct part *part_of(const struct lp_plan *plan, uint32_t pe_index,
     return part;
 }
 
-static bool peer_in_part(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir,
-                         uint32_t *peer, enum hw_dir *peer_dir)
+static bool end_in_part(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir,
+                        struct lp_wire *end)
 {
-    enum hw_dir own, back;
+    enum hw_dir own;
     const struct part *const part = part_of(plan, pe_index, dir, &own);
-    if (part == NULL || !lp_queue_peer(part->plan, pe_index, own, peer, &back))
+    if (part == NULL || !lp_queue_end(part->plan, pe_index, own, end))
         return false;
-    *peer_dir = (enum hw_dir)part->dirs.of_pe[back];
+    end->peer_dir = part->dirs.of_pe[end->peer_dir];
+    return true;
+}
+
+/* Of the machine's own queues. */
+static bool own_end(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir,
+                    struct lp_wire *end)
+{
+    if (dir >= HW_DIR_BUILT_IN)
+        return false;
+    const uint32_t sip_pes = plan->by_sip_pes.value;
+    uint32_t sip = hw_divide(pe_index, &plan->by_sip_pes);
+    const uint32_t at = (pe_index - sip * sip_pes) * HW_DIR_BUILT_IN + (uint32_t)dir;
+    const uint32_t in_sip = plan->peer[at];
+    const bool global = is_between_sips(dir);
+    if (in_sip == UINT32_MAX ||
+        (global && !hw_sip_neighbour(&plan->hw, sip, (enum hw_port)(dir & 3), &sip)))
+        return false;
+    end->peer = sip * sip_pes + in_sip;
+    end->peer_dir = (uint8_t)(dir ^ 1);
+    end->way = LP_WAY_BOTH;
+    end->exit = (uint8_t)(global ? hw_route_global_exit(&plan->hw, dir) : HW_OUTLET_NONE);
+    end->credit_ps =
+        plan->sip_credit_ps != NULL && global
+            ? plan->sip_credit_ps[(size_t)pe_index * HW_PORTS + (uint32_t)(dir - HW_DIR_GLOBAL_N)]
+            : plan->credit_ps[at];
+    return true;
+}
+
+bool lp_queue_end(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir,
+                  struct lp_wire *end)
+{
+    if (plan->layers != NULL)
+        return end_in_part(plan, pe_index, dir, end);
+    const struct laid_end *const laid = laid_end_of(plan, pe_index, dir);
+    if (laid != NULL) {
+        *end = (struct lp_wire){.peer = laid->peer,
+                                .peer_dir = (uint8_t)laid->peer_dir,
+                                .exit = HW_OUTLET_NONE,
+                                .credit_ps = laid->credit_ps};
+        return laid->peer != UINT32_MAX;
+    }
+    if (is_of_pair(plan, pe_index, dir)) {
+        const bool second = pe_index != plan->pair[0];
+        *end = (struct lp_wire){.peer = plan->pair[!second],
+                                .peer_dir = HW_DIR_PEER,
+                                .exit = HW_OUTLET_NONE,
+                                .credit_ps = plan->pair_credit_ps[second]};
+        return true;
+    }
+    if (plan->wiring == NULL)
+        return own_end(plan, pe_index, dir, end);
+    const struct lp_wire *const wire = lp_wiring_at(plan->wiring, pe_index, dir);
+    if (wire == NULL)
+        return false;
+    *end = *wire;
     return true;
 }
 
 bool lp_queue_peer(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir, uint32_t *peer,
                    enum hw_dir *peer_dir)
 {
-    if (plan->layers != NULL)
-        return peer_in_part(plan, pe_index, dir, peer, peer_dir);
-    const struct laid_end *const laid = laid_end_of(plan, pe_index, dir);
-    if (laid != NULL) {
-        *peer = laid->peer;
-        *peer_dir = laid->peer_dir;
-        return laid->peer != UINT32_MAX;
-    }
-    if (is_of_pair(plan, pe_index, dir)) {
-        *peer = plan->pair[pe_index == plan->pair[0]];
-        *peer_dir = HW_DIR_PEER;
-        return true;
-    }
-    if (plan->wiring != NULL) {
-        const struct lp_wire *const wire = lp_wiring_at(plan->wiring, pe_index, dir);
-        if (wire == NULL)
-            return false;
-        *peer = wire->peer;
-        *peer_dir = (enum hw_dir)wire->peer_dir;
-        return true;
-    }
-    if (dir >= HW_DIR_BUILT_IN)
+    struct lp_wire end;
+    if (!lp_queue_end(plan, pe_index, dir, &end))
         return false;
-    const uint32_t sip_pes = plan->by_sip_pes.value;
-    uint32_t sip = hw_divide(pe_index, &plan->by_sip_pes);
-    const uint32_t in_sip = plan->peer[(pe_index - sip * sip_pes) * HW_DIR_BUILT_IN + dir];
-    if (in_sip == UINT32_MAX ||
-        (is_between_sips(dir) && !hw_sip_neighbour(&plan->hw, sip, (enum hw_port)(dir & 3), &sip)))
-        return false;
-    *peer = sip * sip_pes + in_sip;
-    *peer_dir = (enum hw_dir)(dir ^ 1);
+    *peer = end.peer;
+    *peer_dir = (enum hw_dir)end.peer_dir;
     return true;
-}
-
-uint32_t lp_queue_exit(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir)
-{
-    if (plan->layers != NULL) {
-        enum hw_dir own;
-        const struct part *const part = part_of(plan, pe_index, dir, &own);
-        return part != NULL ? lp_queue_exit(part->plan, pe_index, own) : HW_OUTLET_NONE;
-    }
-    if (laid_end_of(plan, pe_index, dir) != NULL || is_of_pair(plan, pe_index, dir))
-        return HW_OUTLET_NONE;
-    if (plan->wiring != NULL) {
-        const struct lp_wire *const wire = lp_wiring_at(plan->wiring, pe_index, dir);
-        return wire != NULL ? wire->exit : HW_OUTLET_NONE;
-    }
-    return is_between_sips(dir) ? hw_route_global_exit(&plan->hw, dir) : HW_OUTLET_NONE;
 }
 
 bool lp_queue_goes(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir, bool sending)
@@ -286,21 +298,8 @@ uint16_t lp_directions(const struct lp_plan *plan, uint32_t pe_index)
 
 int64_t lp_credit_ps(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir)
 {
-    if (plan->layers != NULL) {
-        enum hw_dir own;
-        const struct part *const part = part_of(plan, pe_index, dir, &own);
-        return part != NULL ? lp_credit_ps(part->plan, pe_index, own) : 0;
-    }
-    const struct laid_end *const laid = laid_end_of(plan, pe_index, dir);
-    if (laid != NULL)
-        return laid->credit_ps;
-    if (is_of_pair(plan, pe_index, dir))
-        return plan->pair_credit_ps[pe_index == plan->pair[1]];
-    if (plan->wiring != NULL)
-        return lp_wiring_at(plan->wiring, pe_index, dir)->credit_ps;
-    if (plan->sip_credit_ps != NULL && is_between_sips(dir))
-        return plan->sip_credit_ps[(size_t)pe_index * HW_PORTS + (uint32_t)(dir - HW_DIR_GLOBAL_N)];
-    return plan->credit_ps[hw_remainder(pe_index, &plan->by_sip_pes) * HW_DIR_BUILT_IN + dir];
+    struct lp_wire end;
+    return lp_queue_end(plan, pe_index, dir, &end) ? end.credit_ps : 0;
 }
 
 /* ---- receive rings --------------------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 #define LP_QUEUE_ENDS_H
 
 #include "lp/model.h"
+#include "lp/queues/logical_wiring.h"
 
 /* The hardware is copied; the logical topology must outlive the plan. */
 struct lp_plan_request {
@@ -59,12 +60,12 @@ const struct hw_config *lp_plan_hw(const struct lp_plan *plan); /* of the machin
 /* Ranks of its logical topology; 0: it has none. */
 uint32_t lp_plan_ranks(const struct lp_plan *plan);
 
-/* The other end of a PE's queue: the PE's global index, and its direction there. False: there is no
- * such queue. */
+/* A PE's end of a queue. False: there is no such queue. */
+bool lp_queue_end(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir,
+                  struct lp_wire *end);
+/* Of it the other end alone: the PE's global index, and its direction there. */
 bool lp_queue_peer(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir, uint32_t *peer,
                    enum hw_dir *peer_dir);
-/* Outlet by which a PE's tiles of a direction must leave its SIP, or HW_OUTLET_NONE: as routed. */
-uint32_t lp_queue_exit(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir);
 /* A logical topology may have queues that only send or only receive. */
 bool lp_queue_goes(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir, bool sending);
 /* No queue of this direction leaves its SIP. */
