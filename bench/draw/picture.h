@@ -63,7 +63,7 @@ struct picture_dim {
 
 struct picture {
     char topology[24];    /* "torus_2d" */
-    char caption[160];    /* the collective: "all_reduce, 16384 bytes"; "" without use */
+    char caption[256];    /* the collective: "all_reduce, 16384 bytes"; "" without use */
     char directions[120]; /* of queues between SIPs: "global_E leads right, ..." */
     uint32_t sip_count;   /* the product of the dimensions; of a folded picture: boxes */
     uint32_t unfolded;    /* SIPs; sip_count where nothing is folded */

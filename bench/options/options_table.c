@@ -10,6 +10,7 @@
 #include "bench/options/options_plugin.h"
 #include "bench/options/options_replay.h"
 #include "bench/options/options_report.h"
+#include "bench/options/options_call.h"
 #include "bench/options/options_run.h"
 #include "bench/options/options_sweep.h"
 #include "bench/options/options_unused.h"
@@ -193,6 +194,10 @@ const struct option_row option_rows[] = {
     {"ahead", 0, OPTION_COUNT, RUNNING, "N",
      "tiles that a PE of ipcq_shift sends before its first receive, beside the first (0)",
      RUN(ahead), .of_some_benches = true, .max = 65535, .unused = unused_ahead},
+    {"call", 0, OPTION_OTHER, RUNNING, "CALL",
+     "a call of concurrent: COLLECTIVE:GROUPS:SIZE@START, as in all_reduce:tp:1MiB@5us; several: "
+     "with commas, or --call again",
+     RUN(calls), .repeats = true, .of_some_benches = true, .read = run_options_read_call},
     {"gemm", 0, OPTION_OTHER, RUNNING, "MxNxK",
      "product of gemm and gemm_allreduce on PE 0 of each cube (128x128x512)", RUN(gemm),
      .of_some_benches = true, .read = run_options_read_gemm},

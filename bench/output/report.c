@@ -362,6 +362,9 @@ static void print_costs(FILE *file, const struct result *result)
     }
 }
 
+/* Of several calls together: it has no bytes. */
+static bool is_sum(const struct result_row *row) { return row->groups.calls > 0; }
+
 static void print_foot(FILE *file, const struct result *result)
 {
     int64_t wrong = 0;
@@ -369,7 +372,7 @@ static void print_foot(FILE *file, const struct result *result)
     double busbw = 0;
     size_t ran = 0;
     for (size_t i = 0; i < result->row_count; i++) {
-        ran += result->rows[i].not_run == NULL;
+        ran += result->rows[i].not_run == NULL && !is_sum(&result->rows[i]);
         busbw += report_busbw_gbs(&result->rows[i]);
         if (result->rows[i].wrong < 0)
             continue;
@@ -474,7 +477,7 @@ static bool result_hash(const struct result *result, uint64_t *hash)
     *hash = 0;
     for (size_t i = 0; i < result->row_count; i++) {
         const struct result_row *const row = &result->rows[i];
-        if (row->not_run != NULL)
+        if (row->not_run != NULL || is_sum(row))
             continue;
         if (!row->has_hash)
             return false;
@@ -568,6 +571,25 @@ void report_threads(FILE *file, const struct result_engine *engine)
                 stats->moves, stats->parts_moved, 1e6 * stats->move_s / (double)stats->moves);
 }
 
+/* The groups of a call: those beside the slowest, when they began and ended, what others cost. */
+static void print_groups(FILE *file, const struct result_row *row)
+{
+    const struct result_groups *const groups = &row->groups;
+    char number[REPORT_NUMBER_BYTES];
+    fprintf(file, "#   %" PRIu32 " group%s of %" PRIu32 " rank%s", groups->groups,
+            plural(groups->groups), groups->ranks, plural(groups->ranks));
+    if (groups->groups > 1) {
+        fprintf(file, ": fastest %s us", report_us(groups->fastest_ps, number));
+        fprintf(file, ", median %s us", report_us(groups->median_ps, number));
+    }
+    fprintf(file, "; from %s", report_us(groups->begin_ps, number));
+    fprintf(file, " to %s us", report_us(groups->end_ps, number));
+    if (groups->alone_ps > 0)
+        fprintf(file, "; alone %s us: %.2f times as long here", report_us(groups->alone_ps, number),
+                report_ratio((double)row->time_ps, (double)groups->alone_ps));
+    fputc('\n', file);
+}
+
 void report_table_row(FILE *file, const struct result *result, size_t row)
 {
     if (row == 0)
@@ -575,6 +597,8 @@ void report_table_row(FILE *file, const struct result *result, size_t row)
     if (result->rows_named)
         fprintf(file, "# %s\n", result->rows[row].collective);
     report_print_row(file, &result->rows[row], result->measured.path != NULL);
+    if (result->rows[row].groups.groups > 0)
+        print_groups(file, &result->rows[row]);
 }
 
 /* Of many sizes the first and the last are enough; rows with names are all of interest. */

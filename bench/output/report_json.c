@@ -143,6 +143,19 @@ static json_t *place_json(const struct lp_credit_wait *wait)
     return json_string(report_place(&wait->place, text));
 }
 
+static json_t *groups_json(const struct result_groups *groups, bool exact)
+{
+    json_t *object = json_object();
+    put_unless_exact(exact, &object, "count", json_u64(groups->groups));
+    put_unless_exact(exact, &object, "ranks", json_u64(groups->ranks));
+    report_put(&object, "fastest_ns", json_ns(groups->fastest_ps));
+    report_put(&object, "median_ns", json_ns(groups->median_ps));
+    report_put(&object, "begin_ns", json_ns(groups->begin_ps));
+    report_put(&object, "end_ns", json_ns(groups->end_ps));
+    report_put(&object, "alone_ns", groups->alone_ps > 0 ? json_ns(groups->alone_ps) : json_null());
+    return object;
+}
+
 /* exact: for a comparison; as struct result has them, and no member twice in two forms. */
 static json_t *row_json(const struct result *result, const struct result_row *row, bool exact)
 {
@@ -198,6 +211,8 @@ static json_t *row_json(const struct result *result, const struct result_row *ro
         report_put(&object, "error_percent",
                    is_known ? json_real(report_error_percent(row)) : json_null());
     }
+    if (row->groups.groups > 0)
+        report_put(&object, "groups", groups_json(&row->groups, exact));
     report_put(&object, "phases", phases_json(row, exact));
     report_put(&object, "link_kinds", link_kinds_json(row, exact));
     if (row->explain != NULL && !exact)

@@ -54,9 +54,18 @@ struct result_link_kind {
 };
 #define RESULT_LINK_KINDS_MAX 24u
 
+/* A row of a call that several groups make at once: the row's time is the slowest group's. */
+struct result_groups {
+    uint32_t groups, ranks; /* of each; 0: the row is of no groups */
+    uint32_t calls;         /* of a row of several calls together, which has no size; else 0 */
+    int64_t fastest_ps, median_ps;
+    int64_t begin_ps, end_ps; /* of all of them, since the first call's kernels began */
+    int64_t alone_ps;         /* the row's time without other calls; 0: not known */
+};
+
 /* One row: one collective at one size, means over the iterations. */
 struct result_row {
-    char collective[32];   /* "all_reduce" */
+    char collective[96];   /* "all_reduce"; of groups "all_reduce:tp" */
     char algorithm[64];    /* "" for a bench without */
     char choice[680];      /* why that algorithm was chosen; "": it was named */
     const char *placement; /* the mapper that an automatic choice took with it; static. NULL: PEs
@@ -96,6 +105,7 @@ struct result_row {
     int64_t measured_ps;  /* on a real machine (struct result_measured); 0: not known */
     struct lp_credit_wait credit_longest; /* for credits: of the PE that waited longest, */
     struct lp_credit_wait credit_last;    /* and of the one whose kernel ended last */
+    struct result_groups groups;
     struct explain *explain; /* of the last iteration; NULL: not asked for. The result's */
 };
 

@@ -33,7 +33,7 @@ static const struct bench_program *const registry[] = {
     &bench_ccl_allreduce,  &bench_ccl_reduce_scatter, &bench_ccl_all_gather, &bench_ccl_all_to_all,
     &bench_ccl_broadcast,  &bench_ccl_reduce,         &bench_ccl_custom,     &bench_ccl_barrier,
     &bench_ipcq_pingpong,  &bench_ipcq_shift,         &bench_raw_store,      &bench_gemm,
-    &bench_gemm_allreduce, &bench_ccl_gradient};
+    &bench_gemm_allreduce, &bench_ccl_gradient,       &bench_concurrent};
 
 const char *bench_name(size_t i)
 {
@@ -171,9 +171,11 @@ struct config_work bench_work(const struct run_options *options, const struct co
     const bool waits = !program->no_algorithm && !alone;
     return (struct config_work){
         .algorithm = algorithm,
+        .groups = program->groups,
         .is_unknown =
-            runs_one && (algorithm == NULL || (!ccl_is_xml(config->ccl.module) &&
-                                               ccl_algorithm_find(algorithm->name) != algorithm)),
+            program->groups ||
+            (runs_one && (algorithm == NULL || (!ccl_is_xml(config->ccl.module) &&
+                                                ccl_algorithm_find(algorithm->name) != algorithm))),
         .tensors = program->collective && !(runs_one && program->does == CCL_BARRIER),
         .stores = program->stores,
         .alone = alone,

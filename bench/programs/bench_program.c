@@ -498,15 +498,20 @@ static int fill_credit_waits(struct bench_session *session, struct result_row *r
     return CW_OK;
 }
 
+void bench_row_links(const struct bench_session *session, struct result_row *row)
+{
+    survey_links(dist_system(session->dist), row);
+    row_work_count_links(session, row);
+    row_work_busiest(session, row);
+}
+
 int bench_row_finish(struct bench_session *session, struct result_row *row, uint32_t batch,
                      uint32_t iterations, struct cw_error *error)
 {
     row->time_ps = result_mean_ps(row->time_ps, iterations);
     row->host_time_ps = result_mean_ps(row->host_time_ps, iterations);
     row->start_skew_ps = result_mean_ps(row->start_skew_ps, iterations);
-    survey_links(dist_system(session->dist), row);
-    row_work_count_links(session, row);
-    row_work_busiest(session, row);
+    bench_row_links(session, row);
     if (session->explainer != NULL) {
         free(row->explain);
         row->explain = explain_collective(session->explainer, dist_system(session->dist), batch);

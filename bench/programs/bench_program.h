@@ -50,6 +50,7 @@ struct bench_program {
     bool collective;          /* has an algorithm and tensors: hence a data pass, a hash */
     bool no_algorithm;        /* but none of ccl.yaml's: tensors alone */
     bool multiplies, stores;  /* kernels that do; stores: without tensors */
+    bool groups;              /* calls of the groups that the configuration names */
     bool rows_named;          /* a size has several rows, of several collectives */
     enum ccl_collective does; /* of one with an algorithm */
     /* The options that this program takes, of those that only some programs take
@@ -75,7 +76,7 @@ extern const struct bench_program bench_ccl_all_gather, bench_ccl_broadcast, ben
 extern const struct bench_program bench_ccl_reduce, bench_ccl_custom;
 extern const struct bench_program bench_ccl_all_to_all;
 extern const struct bench_program bench_ipcq_pingpong, bench_ipcq_shift, bench_raw_store;
-extern const struct bench_program bench_gemm, bench_gemm_allreduce;
+extern const struct bench_program bench_gemm, bench_gemm_allreduce, bench_concurrent;
 
 /* The sizes asked for, in elements per shard, or the program's only one; their number. */
 size_t bench_size_count(const struct bench_session *session);
@@ -118,6 +119,9 @@ void bench_row_sample(struct result_row *row, const struct lp_times *times);
 /* `batch`: the launches of the last iteration. */
 int bench_row_finish(struct bench_session *session, struct result_row *row, uint32_t batch,
                      uint32_t iterations, struct cw_error *error);
+
+/* The use of links since the row's calls began. */
+void bench_row_links(const struct bench_session *session, struct result_row *row);
 
 /* The i-th size begins, and ends: all its rows are known. */
 void bench_size_begin(struct bench_session *session, size_t i);

@@ -55,8 +55,7 @@ static bool are_added_together(const struct bench_session *session, enum ccl_col
            dist_facts(session->dist)->parts == 0;
 }
 
-/* busbw / algbw, as nccl-tests has it, of n ranks. */
-static double bus_factor(enum ccl_collective collective, double n)
+double row_work_bus_factor(enum ccl_collective collective, double n)
 {
     switch (collective) {
     case CCL_ALL_REDUCE:
@@ -108,7 +107,7 @@ struct result_row *row_work_add(struct bench_session *session, const char *name,
     const uint32_t shards = row->shards > 0 ? row->shards : 1;
     row->counted_bytes = row->together ? row->bytes : row->bytes * shards;
     row->bus_factor =
-        bus_factor(collective, (double)row->ranks * (row->together ? (double)shards : 1));
+        row_work_bus_factor(collective, (double)row->ranks * (row->together ? (double)shards : 1));
     struct hw_bound bound = {.by = NULL};
     if (collective != CCL_CUSTOM)
         bound = bound_of(session, row, collective);

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "collectives/algorithm.h"
 #include "collectives/config/config.h"
 #include "collectives/config/config_load.h"
 #include "collectives/data/dtype.h"
@@ -21,7 +22,18 @@ enum {
     RUN_SIZES_MAX = 256, /* of one --bytes or --n-elem */
     RUN_SETS_MAX = 256,
     RUN_PRESETS_MAX = 16,
-    RUN_TAGS_MAX = 64
+    RUN_TAGS_MAX = 64,
+    RUN_CALLS_MAX = 64
+};
+
+/* A call of the bench `concurrent`: --call COLLECTIVE:GROUPS:SIZE@START. */
+struct run_call {
+    char text[120];
+    enum ccl_collective collective; /* CCL_SEND_RECV: from the rank `from` to the rank `to` */
+    char groups[80];                /* "tp", "tp.3", "world"; of a send "0-8" */
+    uint32_t from, to;
+    uint64_t bytes; /* of a rank's tensor */
+    int64_t start_ps;
 };
 
 /* The numbers that tensors are filled with (COMMANDS.md, "Inputs"). */
@@ -51,6 +63,9 @@ struct run_options {
     struct config_request config;
     const char *sets[RUN_SETS_MAX];
     const char *presets[RUN_PRESETS_MAX]; /* all, config.preset the last */
+
+    struct run_call calls[RUN_CALLS_MAX];
+    size_t call_count;
 
     const char *tags[RUN_TAGS_MAX]; /* KEY=VALUE each */
     size_t tag_count;

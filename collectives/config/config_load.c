@@ -551,11 +551,17 @@ void config_entry(const struct config *config, const char *entry, struct ccl_con
 {
     struct config_tree tree = *config->tree;
     struct config other = *config;
-    if (entry[0] != '\0')
-        tree.chosen = config_algorithm_find(&tree, entry);
+    struct config_algorithm own =
+        *(entry[0] != '\0' ? config_algorithm_find(&tree, entry) : tree.chosen);
+    const struct config_value *const module =
+        config_ccl_value(&tree, &own, config_ccl_find("module"));
+    if (own.algorithm == NULL && config_given(module))
+        own.algorithm = ccl_algorithm_find(module->text);
+    tree.chosen = &own;
     other.tree = &tree;
     config_fill_ccl(&other);
     fit_algorithm(&other);
+    snprintf(other.ccl.algorithm, sizeof other.ccl.algorithm, "%s", own.name);
     *ccl = other.ccl;
 }
 

@@ -37,8 +37,8 @@ int config_load(const struct config_request *request, struct config **out,
                 struct config_errors *errors);
 void config_free(struct config *config); /* accepts NULL */
 
-/* The settings of collectives as they would be if this entry, which a set of groups names, were
- * defaults.algorithm; "": it is. */
+/* The settings of collectives as they would be if this entry, which is built in or which a set of
+ * groups names, were defaults.algorithm; "": it is. */
 void config_entry(const struct config *config, const char *entry, struct ccl_config *ccl);
 
 #endif

@@ -274,7 +274,7 @@ static const char *reader_needs(const struct search *search, const struct config
     case CONFIG_READ_BY_NO_SIZE:
         return work->sized ? "a run of one size that no option names" : NULL;
     case CONFIG_READ_BY_GROUPS:
-        return work->groups ? NULL : "a program that makes these groups";
+        return work->groups ? NULL : "a call of the bench concurrent (--call)";
     }
     return NULL;
 }

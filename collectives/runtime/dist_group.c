@@ -407,6 +407,23 @@ struct dp_policy dist_group_policy(const struct dist_group *group)
     return install_plan_policy(group->plans);
 }
 
+struct dist_facts dist_group_facts(const struct dist_group *group)
+{
+    const struct schedule_program *const program = install_plans_program(group->plans);
+    return (struct dist_facts){.world_size = group->size,
+                               .policy = install_plan_policy(group->plans),
+                               .parts = install_plans_lanes(group->plans),
+                               .schedule = program != NULL ? program->schedule : NULL};
+}
+
+struct config dist_group_config(const struct dist_group *group)
+{
+    struct config config = *(group->ring != NULL ? group->ring : group->config);
+    if (group->ring == NULL)
+        config.ccl.world_size = group->size;
+    return config;
+}
+
 uint32_t dist_group_rank(const struct dist_group *group)
 {
     return dist_rank_in(group, (uint32_t)mp_rank());

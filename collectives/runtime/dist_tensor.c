@@ -41,19 +41,19 @@ int dist_read(struct dist *dist, const struct tensor *tensor, uint32_t shard, ui
     return CW_OK;
 }
 
-int dist_hash(struct dist *dist, struct tensor *const *tensors, uint64_t *hash,
-              struct cw_error *error)
+int dist_hash_of(struct dist *dist, struct tensor *const *tensors, uint32_t ranks, uint64_t *hash,
+                 struct cw_error *error)
 {
     size_t count = 0, n = 0;
     const int code = contents_settle(&dist->contents, lp_system_sim(dist->system), error);
     if (code != CW_OK)
         return code;
-    for (uint32_t rank = 0; rank < dist->facts.world_size; rank++)
+    for (uint32_t rank = 0; rank < ranks; rank++)
         count += tensors[rank]->shard_count;
     struct sparse_range *ranges = malloc((count + 1) * sizeof *ranges);
     if (ranges == NULL)
         return dist_no_memory(error);
-    for (uint32_t rank = 0; rank < dist->facts.world_size; rank++)
+    for (uint32_t rank = 0; rank < ranks; rank++)
         for (uint32_t i = 0; i < tensors[rank]->shard_count; i++) {
             const struct tensor_shard *s = &tensors[rank]->shard[i];
             ranges[n++] =
@@ -62,6 +62,12 @@ int dist_hash(struct dist *dist, struct tensor *const *tensors, uint64_t *hash,
     *hash = data_pass_hash(dist->data, ranges, n, lp_system_sim(dist->system));
     free(ranges);
     return CW_OK;
+}
+
+int dist_hash(struct dist *dist, struct tensor *const *tensors, uint64_t *hash,
+              struct cw_error *error)
+{
+    return dist_hash_of(dist, tensors, dist->facts.world_size, hash, error);
 }
 
 /* Takes the tensor and keeps it until all workers have ended; zeroes it if its memory may hold an

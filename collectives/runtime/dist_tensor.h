@@ -39,5 +39,8 @@ int dist_read(struct dist *dist, const struct tensor *tensor, uint32_t shard, ui
 /* XXH3 over all ranks' tensors, in rank, shard order. */
 int dist_hash(struct dist *dist, struct tensor *const *tensors, uint64_t *hash,
               struct cw_error *error);
+/* The same over the tensors of so many ranks: a group's. */
+int dist_hash_of(struct dist *dist, struct tensor *const *tensors, uint32_t ranks, uint64_t *hash,
+                 struct cw_error *error);
 
 #endif

@@ -155,6 +155,10 @@ struct dist_group *dist_new_group(const uint32_t *ranks, uint32_t count);
 const char *dist_group_name(const struct dist_group *group);
 uint32_t dist_group_size(const struct dist_group *group);
 struct dp_policy dist_group_policy(const struct dist_group *group);
+/* world_size, policy, parts and schedule, as if the group were a world; and the configuration of
+ * such a world, which gives the group's results. */
+struct dist_facts dist_group_facts(const struct dist_group *group);
+struct config dist_group_config(const struct dist_group *group);
 uint32_t dist_group_rank(const struct dist_group *group);
 /* The simulated time at the host, in ps: of the calling worker's latest wait, or call's end. */
 int64_t dist_time_ps(void);

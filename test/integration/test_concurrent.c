@@ -1,0 +1,171 @@
+/*
+ * test_concurrent.c: the bench of calls of several groups at once: times that follow from counting,
+ * the same results in every mode, all collectives verified, refusals.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "test/support/run_cubewarp.h"
+
+/* Eight SIPs of two cubes with 8 PEs; rows of four SIPs, and each SIP with the one in the other
+ * row, on PEs of their own. */
+#define RUN                                                                                        \
+    "run --bench concurrent --quiet --set system.sips.count=8 --set sip.cube_mesh.w=2 "            \
+    "--set sip.cube_mesh.h=1 --set system.sips.topology=fully_connected "
+#define GROUPS                                                                                     \
+    "--set groups.tp.each=4 --set groups.tp.lanes=0-7 --set groups.dp.stride=4 "                   \
+    "--set groups.dp.lanes=8-15 "
+
+static const json_t *row_at(const json_t *root, size_t row)
+{
+    return json_array_get(json_object_get(root, "results"), row);
+}
+
+static long long ps_at(const json_t *object, const char *key)
+{
+    const json_t *const value = json_object_get(object, key);
+    assert_true(json_is_number(value));
+    return llround(json_number_value(value) * 1000);
+}
+
+static long long time_at(const json_t *root, size_t row)
+{
+    return ps_at(row_at(root, row), "time_ns");
+}
+
+static long long group_ps(const json_t *root, size_t row, const char *key)
+{
+    return ps_at(json_object_get(row_at(root, row), "groups"), key);
+}
+
+/* On fully connected SIPs the routes of the two groups share no part. */
+static void groups_on_sips_of_their_own_take_the_time_of_one(void **state)
+{
+    (void)state;
+    json_t *const one = run_json(RUN GROUPS "--call all_reduce:tp.0:64KiB");
+    json_t *const both = run_json(RUN GROUPS "--call all_reduce:tp:64KiB");
+    assert_true(time_at(one, 0) > 0);
+    assert_int_equal(time_at(both, 0), time_at(one, 0));
+    assert_int_equal(group_ps(both, 0, "fastest_ns"), time_at(one, 0));
+    assert_int_equal(group_ps(both, 0, "median_ns"), time_at(one, 0));
+    assert_int_equal(
+        json_integer_value(json_object_get(json_object_get(row_at(both, 0), "groups"), "count")),
+        2);
+    json_decref(one);
+    json_decref(both);
+}
+
+static void a_call_begins_at_its_start(void **state)
+{
+    (void)state;
+    json_t *const root =
+        run_json(RUN GROUPS "--call all_reduce:tp.1:64KiB@7us,all_reduce:tp.0:64KiB");
+    assert_int_equal(group_ps(root, 0, "begin_ns"), 7000000);
+    assert_int_equal(group_ps(root, 1, "begin_ns"), 0);
+    assert_int_equal(group_ps(root, 0, "end_ns"), 7000000 + time_at(root, 0));
+    assert_int_equal(time_at(root, 0), time_at(root, 1));
+    assert_int_equal(group_ps(root, 0, "alone_ns"), time_at(root, 0));
+    assert_int_equal(time_at(root, 2), 7000000 + time_at(root, 0)); /* all calls */
+    json_decref(root);
+}
+
+static void a_send_takes_no_longer_beside_one_on_other_sips(void **state)
+{
+    (void)state;
+    json_t *const root = run_json(RUN "--call send:0-1:64KiB,send:5-2:64KiB,send:3-7:64KiB");
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(time_at(root, i) > 0);
+        assert_int_equal(time_at(root, i), group_ps(root, i, "alone_ns"));
+    }
+    json_decref(root);
+}
+
+#define EVERYTHING                                                                                 \
+    RUN GROUPS "--verify-data --call all_reduce:tp:16KiB,reduce_scatter:tp:16KiB@1us "             \
+               "--call all_gather:dp:16KiB,all_to_all:tp:16KiB@500ns,broadcast:dp:8KiB "           \
+               "--call send:6-1:4KiB,barrier:tp,all_reduce:world:1KiB@3us "
+
+static void every_collective_is_verified_beside_all_others(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"all_reduce:tp", "reduce_scatter:tp", "all_gather:dp",
+                                        "all_to_all:tp", "broadcast:dp",      "send:6-1",
+                                        "barrier:tp",    "all_reduce:world",  "all calls"};
+    json_t *const root = run_json("%s", EVERYTHING);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const json_t *const row = row_at(root, i), *const wrong = json_object_get(row, "wrong");
+        assert_string_equal(json_string_value(json_object_get(row, "collective")), names[i]);
+        if (strcmp(names[i], "barrier:tp") == 0 || strcmp(names[i], "all calls") == 0)
+            assert_true(json_is_null(wrong));
+        else
+            assert_true(json_is_integer(wrong) && json_integer_value(wrong) == 0);
+    }
+    json_decref(root);
+}
+
+static void modes_and_threads_change_no_time_and_no_bit(void **state)
+{
+    (void)state;
+    static const char *const ways[] = {"--threads 2 --sync conservative",
+                                       "--threads 3 --sync optimistic",
+                                       "--threads 2 --sync adaptive"};
+    json_t *const expected = run_json("%s", EVERYTHING);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        json_t *const got = run_json(EVERYTHING "%s", ways[i]);
+        assert_true(
+            json_equal(json_object_get(got, "results"), json_object_get(expected, "results")));
+        json_decref(got);
+    }
+    json_decref(expected);
+}
+
+static void what_cannot_be_called_is_refused_with_what_could(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *call, *text;
+    } lines[] = {
+        {"all_reduce:tq:4", "--call all_reduce:tq:4: no groups 'tq'; there are: world, tp, dp "},
+        {"all_reduce:tp.2:4", "no group 'tp.2'; tp has groups from .0 on"},
+        {"all_reduce:tp:3", "3 bytes of a rank are no multiple of 2"},
+        {"all_gather:tp:6", "3 elements are no multiple of 4 ranks"},
+        {"send:0-8:4", "rank 8 of 8; legal: 0 to 7"},
+        {"send:3-3:4", "a send goes from one rank to another, as in send:0-8:64KiB"},
+        {"send:tp:4", "a send goes from one rank to another, as in send:0-8:64KiB"},
+        {"reduce:tp:4", "expected all_reduce, reduce_scatter, "},
+        {"all_reduce:tp", "after the groups stands the size of a rank's tensor"},
+        {"all_reduce:tp:4@5", "after @ stands a time such as 5us"},
+        {"barrier:tp:4", "a barrier has no size: barrier:tp"},
+        {"all_reduce", "the groups are missing"},
+        {"all_reduce:tp:4,", "expected all_reduce, reduce_scatter, "},
+        {"all_reduce:tp:4 --explain", "--explain: not for several calls at once"}};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct run_output output = run_line(2, RUN GROUPS "--call %s", lines[i].call);
+        if (strstr(output.err, lines[i].text) == NULL)
+            fail_msg("%s: %s", lines[i].call, output.err);
+        run_output_free(&output);
+    }
+    struct run_output output = run_line(2, RUN GROUPS);
+    assert_non_null(strstr(output.err, "concurrent has no calls: --call all_reduce:tp:1MiB"));
+    run_output_free(&output);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(groups_on_sips_of_their_own_take_the_time_of_one),
+        cmocka_unit_test(a_call_begins_at_its_start),
+        cmocka_unit_test(a_send_takes_no_longer_beside_one_on_other_sips),
+        cmocka_unit_test(every_collective_is_verified_beside_all_others),
+        cmocka_unit_test(modes_and_threads_change_no_time_and_no_bit),
+        cmocka_unit_test(what_cannot_be_called_is_refused_with_what_could),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
