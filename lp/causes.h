@@ -46,10 +46,9 @@ struct lp_waited {
     uint32_t pe;  /* global index */
     uint8_t wait; /* enum lp_wait */
     uint8_t context;
-    uint8_t dir;    /* of data, credits: the direction; of notifications: the tag */
-    uint8_t call;   /* enum tl_call_kind */
-    uint32_t batch; /* of the kernel */
-    uint32_t reserved;
+    uint8_t dir;            /* of data, credits: the direction; of notifications: the tag */
+    uint8_t call;           /* enum tl_call_kind */
+    uint32_t launch, batch; /* of the kernel */
 };
 #pragma GCC diagnostic pop
 

@@ -14,7 +14,7 @@ struct machine_use {
     uint32_t pe_count, lp_count;
     uint32_t first_io_die, first_switch; /* LPs */
     uint32_t links[LP_LINK_OWNERS];      /* in the state of each kind of LP */
-    uint32_t batch;                      /* of the collective; 0: there was none */
+    uint32_t batch;                      /* lp_model.first_batch; 0: there was none */
     int64_t begin_ps;                    /* the first start */
     int64_t bin_ps;
     bool out_of_memory; /* some bins are missing */
@@ -167,10 +167,9 @@ static void add_work(struct machine_use *use, struct pe_use *pe, struct use_span
 void machine_use_kernel(struct machine_use *use, const struct lp_kernel_record *record)
 {
     struct pe_use *const pe = &use->pe[record->pe];
-    const uint32_t batch = lp_launch_of(use->model, record->launch)->batch;
-    if (batch != use->batch) {
+    if (use->model->first_batch != use->batch) {
         forget_use(use);
-        use->batch = batch;
+        use->batch = use->model->first_batch;
         use->begin_ps = record->t_ps;
     }
     if (record->mark == LP_MARK_START) {
@@ -221,7 +220,7 @@ void machine_use_op(struct machine_use *use, const struct lp_op *op)
 void machine_use_crossed(struct machine_use *use, const struct lp_crossed *crossed)
 {
     int64_t ***const of_lp = &use->link[crossed->lp];
-    if (crossed->batch != use->batch)
+    if (crossed->batch < use->batch || use->batch == 0)
         return;
     if (*of_lp == NULL)
         *of_lp = calloc(links_of(use, crossed->lp), sizeof **of_lp);

@@ -1,11 +1,12 @@
 /*
- * machine_use.h: how the parts of a machine were used during its latest collective, gathered from
+ * machine_use.h: how the parts of a machine were used during its latest collective, or during the
+ * latest ones that were in flight together since the machine was idle, gathered from
  * committed records: for each PE the time at work, in receives and in sends, and the bytes; for PEs
  * and links, how busy they were over time, in bins of equal width.
  *
  * Records arrive in the total order, from one thread at a time (struct lp_listener); figures are
- * read between drains. So they are the same for any number of threads. A collective begins with the
- * first kernel of a batch of launches, which discards the one before.
+ * read between drains. So they are the same for any number of threads. They begin with the
+ * first kernel after the machine was idle, which discards those before.
  */
 #ifndef BENCH_DRAW_MACHINE_USE_H
 #define BENCH_DRAW_MACHINE_USE_H

@@ -15,6 +15,7 @@
 #include "bench/trace/timeline_links.h"
 #include "collectives/data/dtype.h"
 #include "collectives/data/op_replay.h"
+#include "lp/host/batches.h"
 #include "lp/kernel/tl_call.h"
 #include "lp/queues/queue_ends.h"
 
@@ -94,6 +95,7 @@ void timeline_free(struct timeline *t)
             free(t->pe[i]->free_ps);
             free(t->pe[i]);
         }
+    timeline_calls_free(&t->calls);
     timeline_links_free(t->links);
     timeline_arrows_free(&t->arrows);
     free(t->pe);
@@ -239,9 +241,28 @@ static void write_cause(struct timeline *t, uint32_t pe, const struct lp_waited 
     case LP_WAIT_NOTIFY:
         fputs("wait for a notification", t->events.out);
         break;
+    case LP_WAIT_PE:
+        fputs("wait for the PE", t->events.out);
+        break;
     default:
         fputs("wait for streams", t->events.out);
     }
+}
+
+/* Of a kernel: its rank and, of a process group, its call. */
+static void write_kernel_args(struct timeline *t, const struct lp_launch *launch)
+{
+    const char *const whose = lp_launch_whose(launch), *const call = lp_launch_call(launch);
+    fprintf(t->events.out, "\"rank\":%" PRIu32, launch->args.rank);
+    if (whose == NULL)
+        return;
+    fputs(",\"of\":\"", t->events.out);
+    trace_text(&t->events, whose);
+    if (call != NULL) {
+        fputs("\",\"call\":\"", t->events.out);
+        trace_text(&t->events, call);
+    }
+    fputc('"', t->events.out);
 }
 
 static void write_wait(struct timeline *t, uint32_t pe, uint32_t track,
@@ -251,6 +272,14 @@ static void write_wait(struct timeline *t, uint32_t pe, uint32_t track,
     fputs(",\"name\":\"", t->events.out);
     write_cause(t, pe, &wait->waited);
     fputc('"', t->events.out);
+    if (wait->waited.wait == LP_WAIT_PE) {
+        const struct lp_launch *const launch = lp_launch_of(t->events.model, wait->waited.launch);
+        fputs(",\"args\":{\"kernel\":\"", t->events.out);
+        trace_text(&t->events, launch->kernel->name);
+        fputs("\",", t->events.out);
+        write_kernel_args(t, launch);
+        fputc('}', t->events.out);
+    }
     trace_end_on_track(&t->events, pe, track, wait->begin_ps);
 }
 
@@ -295,8 +324,9 @@ static void open_kernel(struct timeline *t, struct pe_tracks *tracks, int64_t no
     const struct lp_launch *const launch = lp_launch_of(t->events.model, tracks->launch);
     fputs(",\"name\":\"", t->events.out);
     trace_text(&t->events, launch->kernel->name);
-    fprintf(t->events.out, "\",\"args\":{\"rank\":%" PRIu32 ",\"elements\":%" PRIu64 "}",
-            launch->args.rank, launch->args.n_elem);
+    fputs("\",\"args\":{", t->events.out);
+    write_kernel_args(t, launch);
+    fprintf(t->events.out, ",\"elements\":%" PRIu64 "}", launch->args.n_elem);
     trace_end_on_track(&t->events, tracks->pe, 0, trace_clip(&t->events, tracks->start_ps));
 }
 
@@ -402,7 +432,8 @@ void timeline_op(struct timeline *t, const struct lp_op *op)
 void timeline_kernel(struct timeline *t, const struct lp_kernel_record *record)
 {
     write_op(t);
-    timeline_calls_note(&t->calls, &t->events, record);
+    if (!timeline_calls_note(&t->calls, &t->events, record))
+        t->out_of_memory = true;
     struct pe_tracks *const tracks = tracks_of(t, record->pe);
     if (tracks == NULL)
         return;
@@ -433,7 +464,7 @@ void timeline_arrival(struct timeline *t, const struct lp_arrival *arrival)
 
 void timeline_crossed(struct timeline *t, const struct lp_crossed *crossed)
 {
-    if (crossed->batch != t->calls.call.batch)
+    if (t->calls.open_count == 0 || crossed->batch < t->calls.first_batch)
         return;
     timeline_counters_crossed(&t->calls.counters, t->events.model, crossed);
     if (t->links != NULL &&
@@ -448,7 +479,8 @@ void timeline_waited(struct timeline *t, int64_t now_ps, const struct lp_waited 
         now_ps <= waited->since_ps)
         return;
     const struct wait_span span = {waited->since_ps, now_ps, *waited};
-    if (waited->wait == LP_WAIT_JOIN || waited->wait == LP_WAIT_BARRIER) {
+    if (waited->wait == LP_WAIT_JOIN || waited->wait == LP_WAIT_BARRIER ||
+        waited->wait == LP_WAIT_PE) {
         const uint32_t track = trace_in_time(&t->events, span.begin_ps, now_ps)
                                    ? take_track(t, tracks, span.begin_ps, now_ps)
                                    : 0;

@@ -48,6 +48,7 @@ static void note_waited(const struct tl *tl)
                                                        .context = (uint8_t)tl->context,
                                                        .dir = notified ? call->tag : call->dir,
                                                        .call = call->kind,
+                                                       .launch = tl->kernel->launch,
                                                        .batch = tl->p->batch});
 }
 
@@ -93,6 +94,7 @@ static __attribute__((noinline, cold)) void note_began(const struct tl *tl,
     lp_cause_waited(ctx, &(struct lp_waited){.since_ps = queued->since_ps,
                                              .pe = lp_pe_index(tl->view, tl->pe),
                                              .wait = LP_WAIT_PE,
+                                             .launch = queued->launch,
                                              .batch = tl->launch->batch});
 }
 

@@ -333,7 +333,7 @@ bool machine_build(struct machine *m)
                                         .causes = m->causes,
                                         .answered = m->answered,
                                         .answered_arg = m->answered_arg,
-                                        .listener = {{.op = log_op, .arg = m}}};
+                                        .listener = {{.op = log_op, .arg = m}, m->listener}};
     options.engine.worker_count = m->engine.worker_count > 0 ? m->engine.worker_count : 1;
     options.engine.check_changes = true;
     if (m->with_data) {

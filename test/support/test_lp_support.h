@@ -171,6 +171,7 @@ struct machine {
     void (*answered)(void *arg, uint32_t batch, uint32_t rank, int64_t t_ps); /* the system's */
     void *answered_arg;
     struct lp_cause_sink causes;    /* the system's */
+    struct lp_listener listener;    /* beside the own one of operations */
     bool pe0_alone;                 /* the install plan's: as in struct lp_plan_request */
     const struct lp_wiring *wiring; /* likewise */
     struct lp_plan *plan;           /* made at the start, if the test has not made it */
