@@ -127,6 +127,14 @@ uint64_t compute_shard_elems(const struct compute_job *job)
     return matmul_elems(&shape);
 }
 
+uint64_t compute_tcm_bytes(const struct compute_job *job)
+{
+    const struct matmul_shape block = largest_block(job);
+    return job->request.kind == COMPUTE_PRODUCT
+               ? matmul_tcm_bytes(&block, dtype_bytes(job->request.dtype))
+               : (uint64_t)TL_HANDLES * job->chunk_bytes;
+}
+
 /* A matrix of rows x columns that begins at (row, column) of one whose rows are `stride` long and
  * whose first element is `first` of the stream: tile by tile. */
 struct part {

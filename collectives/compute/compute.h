@@ -59,6 +59,8 @@ struct compute_block {
     uint32_t row, column;
 };
 struct compute_block compute_block_of(const struct compute_job *job, uint32_t index);
+/* Of TCM, on each PE. */
+uint64_t compute_tcm_bytes(const struct compute_job *job);
 /* Of a shard of the operands: as many as the largest block needs. */
 uint64_t compute_shard_elems(const struct compute_job *job);
 

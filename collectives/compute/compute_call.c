@@ -83,7 +83,7 @@ static const struct ccl_algorithm computations[] = {
     [COMPUTE_TIME] = {.name = "time", .collective = CCL_COMPUTE, .kernel = &compute_time_kernel}};
 
 /* Jobs are kept as long as the world, the latest first: kernels read them, and most requests are
- * made again and again. */
+ * made again and again. The rings of a later group may leave too little TCM for one. */
 struct kept_job {
     struct dist_kept head;
     struct compute_request request;
@@ -101,15 +101,17 @@ static bool is_same(const struct compute_request *a, const struct compute_reques
 
 static const struct compute_job *job_for(struct dist *dist, const struct compute_request *request)
 {
+    const uint64_t tcm_bytes = lp_system_free_tcm(dist->system);
     struct cw_error error;
     for (struct dist_kept *at = dist->kept; at != NULL; at = at->next)
-        if (is_same(&((struct kept_job *)at)->request, request))
+        if (is_same(&((struct kept_job *)at)->request, request) &&
+            compute_tcm_bytes(&((struct kept_job *)at)->job) <= tcm_bytes)
             return &((struct kept_job *)at)->job;
     struct kept_job *const kept = malloc(sizeof *kept);
     if (kept == NULL)
         mp_fail(CW_NO_RESOURCE, "out of memory: a computation");
     kept->request = *request;
-    if (compute_job_of(&dist->options.config->hw, request, lp_system_free_tcm(dist->system),
+    if (compute_job_of(&dist->options.config->hw, request, tcm_bytes,
                        tensor_space_begin(dist->space), &kept->job, &error) != CW_OK) {
         free(kept);
         mp_fail(error.exit_code, "dist_compute: %s", cw_error_text(&error));
@@ -135,15 +137,11 @@ static void check_operands(const struct tensor *operands, const struct compute_j
     if (!product || operands == NULL)
         mp_fail(CW_PROGRAM_FAILED, "dist_compute: a %s %s operands",
                 computations[job->request.kind].name, product ? "needs" : "has no");
-    const struct hw_config *const hw = &dist_current()->options.config->hw;
-    if (operands->dtype != job->request.dtype || operands->shard_elems < compute_shard_elems(job) ||
-        operands->shard_count != hw_cubes(hw) * hw_pes(hw))
+    if (operands->made_for != job)
         mp_fail(CW_PROGRAM_FAILED,
-                "dist_compute: operands of %u shards of %llu elements of %s for a product that "
-                "needs %u of %llu of %s; legal: those of dist_compute_operands()",
-                operands->shard_count, (unsigned long long)operands->shard_elems,
-                dtype_name(operands->dtype), hw_cubes(hw) * hw_pes(hw),
-                (unsigned long long)compute_shard_elems(job), dtype_name(job->request.dtype));
+                "dist_compute: operands of another layout than the product's; legal: those of "
+                "dist_compute_operands() for an equal request, made after the last group whose "
+                "receive rings lie in TCM");
 }
 
 struct dist_work *dist_compute_async(const struct compute_request *request, struct tensor *operands)
@@ -177,7 +175,10 @@ struct tensor *dist_compute_operands(const struct compute_request *request)
     if (job->request.kind != COMPUTE_PRODUCT)
         mp_fail(CW_PROGRAM_FAILED, "dist_compute_operands: a %s has none",
                 computations[job->request.kind].name);
-    return dist_tensor_zeros(compute_shard_elems(job), job->request.dtype, &on_all_pes);
+    struct tensor *const operands =
+        dist_tensor_zeros(compute_shard_elems(job), job->request.dtype, &on_all_pes);
+    operands->made_for = job;
+    return operands;
 }
 
 static int fill_blocks(struct dist *dist, const struct tensor *operands,

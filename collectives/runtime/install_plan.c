@@ -684,6 +684,8 @@ uint32_t install_plan_participants(const struct install_plans *plans, uint32_t r
 
 uint32_t install_plans_lanes(const struct install_plans *plans)
 {
+    if (plans == NULL)
+        return 0;
     if (plans->program != NULL)
         return plans->program->lanes;
     return plans->lane_pe != NULL && plans->lanes > 1 ? plans->lanes : 0;

@@ -304,7 +304,7 @@ static void wrong_computations_are_refused(void **state)
     (void)state;
     free_world(run_on(CW_SEQUENTIAL, 1, without_operands, "a product needs operands"));
     free_world(run_on(CW_SEQUENTIAL, 1, with_operands_of_another,
-                      "legal: those of dist_compute_operands()"));
+                      "operands of another layout than the product's"));
     free_world(run_on(CW_SEQUENTIAL, 1, a_time_with_operands, "a time has no operands"));
     free_world(
         run_on(CW_SEQUENTIAL, 1, before_the_group, "dist_compute before dist_init_process_group"));
