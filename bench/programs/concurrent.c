@@ -569,6 +569,7 @@ const struct bench_program bench_concurrent = {
     .no_algorithm = true,
     .rows_named = true,
     .groups = true,
+    .own = concurrent_work,
     .takes = {"call", "input"},
     .prepare = concurrent_prepare,
     .run = concurrent_run,

@@ -12,7 +12,10 @@
 #include "bench/programs/bench_algorithm.h"
 #include "bench/programs/concurrent_bound.h"
 #include "bench/programs/row_work.h"
+#include "collectives/choice/cost.h"
+#include "collectives/choice/cost_times.h"
 #include "collectives/config/config_place.h"
+#include "collectives/hook.h"
 #include "collectives/runtime/dist_check.h"
 #include "collectives/runtime/install_plan.h"
 #include "collectives/schedule/schedule.h"
@@ -352,6 +355,63 @@ bool concurrent_alike(const struct concurrent_plan *plan, uint32_t a, uint32_t b
     const struct run_call *const x = plan->calls[a].asked, *const y = plan->calls[b].asked;
     return x->collective == y->collective && x->bytes == y->bytes &&
            strcmp(x->groups, y->groups) == 0;
+}
+
+/* Events of a call of one group, by estimate. */
+static double events_of(const struct concurrent_source *source, const struct concurrent_call *call,
+                        const struct run_options *options)
+{
+    struct ccl_config ccl = source->config.ccl;
+    struct cw_error ignored;
+    struct ccl_refusal refusal;
+    const enum ccl_collective asked = call->asked->collective;
+    const struct ccl_call of_entry = {.hw = &source->config.hw,
+                                      .ccl = &ccl,
+                                      .collective = asked == CCL_SEND_RECV ? CCL_ALL_TO_ALL : asked,
+                                      .world_size = call->size,
+                                      .n_elem =
+                                          call->n_elem / (asked == CCL_ALL_GATHER ? call->size : 1),
+                                      .dtype = (enum lp_dtype)options->dtype,
+                                      .math = LP_MATH_SUM,
+                                      .sketch = true};
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&of_entry, NULL, &ignored);
+    if (algorithm == NULL || (algorithm->check != NULL && CCL_HOOK("check()", algorithm->check,
+                                                                   (&of_entry, &refusal)) != CW_OK))
+        return 0;
+    struct schedule *const schedule =
+        algorithm->schedule != NULL
+            ? CCL_HOOK("schedule()", algorithm->schedule, (&of_entry, &ignored))
+            : NULL;
+    const struct cost_request request = {.call = &of_entry,
+                                         .mapper = cost_mapper(&ccl),
+                                         .algorithm = algorithm,
+                                         .schedule = schedule};
+    const double pes = schedule != NULL && schedule->members == 1 && call->shards == 1
+                           ? schedule->rank[0].thread_count
+                           : call->shards;
+    double events = 0;
+    if ((algorithm->schedule != NULL && schedule == NULL) ||
+        cost_events(&request, call->shards, &events, &ignored) != CW_OK)
+        events = 0;
+    schedule_free(schedule);
+    return events + call->size * pes * cost_launch_events(&source->config.hw, pes == 1);
+}
+
+struct bench_own concurrent_work(const struct run_options *options, const struct config *config)
+{
+    const struct bench_session session = {.options = options, .config = config};
+    struct concurrent_plan plan = {.source_count = 0};
+    struct bench_own work = {.events = 0};
+    struct cw_error ignored;
+    const bool is_planned = concurrent_plan_make(&session, &plan, &ignored) == CW_OK;
+    for (uint32_t i = 0; i < plan.call_count && is_planned; i++) {
+        const struct concurrent_call *const call = &plan.calls[i];
+        const double runs = plan.call_count > 1 ? 2 : 1; /* with others, and alone */
+        work.events += runs * call->groups * events_of(&plan.sources[call->source], call, options);
+        work.bytes += 2.0 * call->groups * call->size * (double)call->asked->bytes;
+    }
+    concurrent_plan_free(&plan);
+    return work;
 }
 
 const char *concurrent_schedule_name(const struct dist_group *group)

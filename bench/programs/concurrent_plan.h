@@ -56,6 +56,8 @@ uint32_t concurrent_group(const struct concurrent_plan *plan, const struct concu
                           uint32_t group);
 /* The call that a group of the program makes as its `number`-th. */
 uint32_t concurrent_call_of(const struct concurrent_plan *plan, uint32_t group, uint64_t number);
+/* All calls, and each alone, by estimate. */
+struct bench_own concurrent_work(const struct run_options *options, const struct config *config);
 /* Two calls do the same. */
 bool concurrent_alike(const struct concurrent_plan *plan, uint32_t a, uint32_t b);
 /* The schedule that carries out the group's calls. */

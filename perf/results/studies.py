@@ -187,11 +187,18 @@ def reduce_scatter():
                      lambda r: r["bytes"], lambda r: r["busbw_gbs"]), logs="x", sizes=True)
 
 
+def tensor_data():
+    rows = sweep("tensor_data")
+    write_csv("tensor_data", ("sip_topology", "dp_lanes", "calls", "collective", "time_ns", "begin_ns", "end_ns", "alone_ns"),
+              [(r["axes"]["system.sips.topology"], r["axes"]["groups.dp.lanes"], r["axes"]["call"], r["collective"], r["time_ns"],
+                *(r["json"].get("groups", {}).get(key) for key in ("begin_ns", "end_ns", "alone_ns"))) for r in rows])
+
+
 def main():
     OUT.mkdir(exist_ok=True)
     FOLDER.mkdir(parents=True, exist_ok=True)
     os.chdir(FOLDER)
-    for study in (allreduce_latency, allreduce_memory, gemm, scaling, link_speeds, slow_pe, reduce_scatter):
+    for study in (allreduce_latency, allreduce_memory, gemm, scaling, link_speeds, slow_pe, reduce_scatter, tensor_data):
         study()
     print(f"figures and their data: {OUT}\npages: {FOLDER}/*.html")
 
