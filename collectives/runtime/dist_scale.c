@@ -12,7 +12,8 @@ static struct scaling scaling_of_rank(const struct dist_work *work, uint32_t ran
 {
     const struct dist *const dist = work->dist;
     const struct submission *const submission = &work->submissions[rank];
-    if (dist->data == NULL || submission->in == NULL)
+    const bool is_collective = work->group->plans != NULL; /* else it is a computation */
+    if (dist->data == NULL || submission->in == NULL || !is_collective)
         return (struct scaling){.multiplies = false};
     const uint64_t operands =
         work->group->size *
