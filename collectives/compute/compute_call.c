@@ -48,6 +48,10 @@ void dist_matmul(struct tensor *operands, const struct compute_job *job)
 static struct submission beside(struct tensor *tensor, enum redop op, struct tensor *operands,
                                 const struct compute_job *job, const struct tl_kernel *kernel)
 {
+    if (tensor->dtype != operands->dtype)
+        mp_fail(CW_PROGRAM_FAILED,
+                "dist_all_reduce_beside: operands of %s beside a tensor of %s; legal: one type",
+                dtype_name(operands->dtype), dtype_name(tensor->dtype));
     return (struct submission){.collective = CCL_ALL_REDUCE,
                                .in = tensor,
                                .out = tensor,

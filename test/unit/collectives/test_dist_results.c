@@ -17,6 +17,8 @@
 #include "test/support/random_model.h"
 #include "test/support/test_dist_support.h"
 
+#include "collectives/compute/compute_call.h"
+#include "collectives/compute/matmul_verify.h"
 #include "collectives/config/config_load.h"
 #include "collectives/data/input.h"
 #include "collectives/data/op_log_write.h"
@@ -123,7 +125,7 @@ static void run(struct world *world, const char *algorithm, const struct way *wa
         .machine = {.engine = {.sync = way->sync,
                                .worker_count = way->workers,
                                .tuning.stress_rate_p32 = UINT64_C(1) << 29},
-                    .needs = {.launches = BACKLOG, .peers = RANKS}},
+                    .needs = {.launches = BACKLOG, .peers = RANKS, .contexts = 2}},
         .says_choices = true,
         .op_log = world->logs,
         .completed = on_completed,
@@ -413,6 +415,59 @@ static void calls_on_one_tensor_are_verified_one_by_one(void **state)
             run(&world, algorithms[i], &ways[k], calls_in_a_row, NULL);
             assert_int_equal(world.completed, CHAIN);
         }
+}
+
+/* A product beside an all-reduce: its operands are overwritten as soon as the rank has left. */
+static const struct matmul_shape shape = {.m = 8, .n = 8, .k = 8, .tile = 4};
+static struct {
+    struct compute_job job;
+    struct matmul_beside beside;
+    struct tensor *operands[RANKS];
+    uint64_t seen; /* products */
+} products;
+
+static void multiplies(int rank, void *arg)
+{
+    (void)arg;
+    begin(rank);
+    struct tensor *const tensor = dist_tensor_zeros(8, DTYPE_F16, &one);
+    struct tensor *const operands = dist_tensor_zeros(matmul_elems(&shape), DTYPE_F16, &one);
+    products.operands[rank] = operands;
+    dist_fill_input(operands, 1);
+    dist_wait(dist_all_reduce_beside_async(tensor, REDOP_SUM, operands, &products.job,
+                                           &products.beside.kernel));
+    dist_fill_input(operands, 2);
+    dist_barrier();
+}
+
+static int check_products(struct world *world, const struct dist_completion *completion)
+{
+    for (uint32_t rank = 0; rank < RANKS && completion->beside; rank++) {
+        uint8_t c[8 * 8 * 2];
+        uint64_t wrong = 99;
+        struct cw_error error;
+        if (dist_read(world->dist, products.operands[rank], 0, matmul_result(&shape),
+                      (uint64_t)shape.m * shape.n, c, &error) != CW_OK)
+            fail_msg("%s", error.text);
+        assert_true(matmul_verify(&shape, DTYPE_F16, 1, rank * matmul_elems(&shape), c, &wrong));
+        assert_int_equal(wrong, 0);
+        products.seen++;
+    }
+    return CW_OK;
+}
+
+static void a_product_that_is_overwritten_at_once_is_verified(void **state)
+{
+    (void)state;
+    struct cw_error error;
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_load("ring_allreduce", &error);
+    assert_non_null(algorithm);
+    products.job =
+        (struct compute_job){.shape = shape, .tcm = 1 << 16, .kernel = algorithm->kernel};
+    assert_true(matmul_beside(&products.beside, algorithm->kernel));
+    struct world world = {.check = check_products};
+    run(&world, "ring_allreduce", &sequential, multiplies, NULL);
+    assert_int_equal(products.seen, RANKS);
 }
 
 /* The root allocates, and calls, before the others do: scratch takes the same place on all ranks.
@@ -804,6 +859,7 @@ int main(void)
         cmocka_unit_test(a_result_that_is_overwritten_at_once_is_verified),
         cmocka_unit_test(copies_beside_a_call_in_flight_are_refused),
         cmocka_unit_test(calls_on_one_tensor_are_verified_one_by_one),
+        cmocka_unit_test(a_product_that_is_overwritten_at_once_is_verified),
         cmocka_unit_test(scratch_is_alike_on_ranks_that_are_apart),
         cmocka_unit_test(an_average_is_one_as_soon_as_a_rank_continues),
         cmocka_unit_test(random_programs_are_verified_in_every_mode),
