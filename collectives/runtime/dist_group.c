@@ -369,8 +369,10 @@ int dist_make_wanted(void *arg, struct cw_error *error)
         code = add_queues(dist, first, error);
     if (code == CW_OK)
         return install_group(dist, error);
-    if (dist->group_count > first)
+    if (dist->group_count > first) {
         dist_free_group(dist->groups[--dist->group_count]);
+        free(dist->groups[first]);
+    }
     return code;
 }
 
@@ -383,8 +385,6 @@ void dist_free_group(struct dist_group *group)
     free(group->calls);
     free(group->planned);
     free(group->planned_count);
-    if (group != &group->dist->world)
-        free(group);
 }
 
 /* ---- for workers ----------------------------------------------------------------------------- */

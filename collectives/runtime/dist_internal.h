@@ -192,7 +192,7 @@ int dist_make_wanted(void *dist, struct cw_error *error);
 uint32_t dist_peers_in(const struct dist_group *group);
 /* What a group's calls need, beside its plans. False: out of memory. */
 bool dist_allocate_group(struct dist_group *group);
-void dist_free_group(struct dist_group *group);
+void dist_free_group(struct dist_group *group); /* what it has, not itself */
 /* The group's number of a rank of the world; UINT32_MAX: it is not in the group. */
 uint32_t dist_rank_in(const struct dist_group *group, uint32_t world_rank);
 /* The reverse. */

@@ -356,8 +356,10 @@ void dist_free(struct dist *dist)
     data_pass_free(dist->data);
     strict_check_free(dist->strict);
     dist_free_group(&dist->world);
-    for (uint32_t i = 0; i < dist->group_count; i++)
+    for (uint32_t i = 0; i < dist->group_count; i++) {
         dist_free_group(dist->groups[i]);
+        free(dist->groups[i]);
+    }
     free(dist->groups);
     dist_free_groups_of_one(dist);
     for (struct dist_kept *at = dist->kept, *next; at != NULL; at = next) {
