@@ -8,7 +8,6 @@
 
 #include "bench/options/options_size.h"
 #include "bench/options/options_value.h"
-#include "bench/programs/run_options.h"
 #include "collectives/config/ccl_groups.h"
 #include "collectives/config/input/decimal.h"
 #include "collectives/config/input/text.h"
@@ -59,8 +58,7 @@ static const struct call_kind *find_kind(const char *text, size_t bytes)
     return NULL;
 }
 
-/* What is wrong with a call; NULL: nothing. */
-static const char *read_call(const char *text, struct run_call *call)
+const char *options_parse_call(const char *text, struct run_call *call)
 {
     char own[sizeof call->text];
     *call = (struct run_call){.collective = CCL_COLLECTIVES};
@@ -108,7 +106,7 @@ int run_options_read_call(struct option_parse *parse, const struct option_row *r
         if (run->call_count == RUN_CALLS_MAX)
             return cw_error_set(error, CW_USAGE, "--%s: more than %d calls", row->name,
                                 RUN_CALLS_MAX);
-        const char *const wrong = read_call(one, &run->calls[run->call_count]);
+        const char *const wrong = options_parse_call(one, &run->calls[run->call_count]);
         if (wrong != NULL)
             return options_refuse(error, row->name, bytes < sizeof one ? one : text, wrong);
         run->call_count++;

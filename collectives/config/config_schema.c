@@ -223,7 +223,10 @@ const struct config_key config_machine_keys[] = {
     KEY(COMPONENTS, "jitter.seed", COUNT, "of all draws; 1 if not given",
         RANGE("0", "999999999999999999", NULL), .flags = CONFIG_OPTIONAL, TO_HW(U64, jitter_seed),
         READ(BY_DRAWS)),
-    HW_NODES(NODE_JITTER_KEYS) HW_LINKS(LINK_JITTER_KEYS)};
+    HW_NODES(NODE_JITTER_KEYS) HW_LINKS(LINK_JITTER_KEYS)
+    /* ccl.yaml */
+    KEY(CCL, "concurrent", CALLS, "calls of the bench concurrent, as --call has them",
+        .flags = CONFIG_OPTIONAL, READ(BY_GROUPS))};
 const uint32_t config_machine_key_count = COUNT_OF(config_machine_keys);
 _Static_assert(COUNT_OF(config_machine_keys) <= CONFIG_MACHINE_KEYS_MAX, "values have room");
 

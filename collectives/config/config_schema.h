@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "collectives/config/config_ranges.h"
+#include "collectives/config/input/config_parse.h"
 #include "collectives/config/input/decimal.h"
 #include "collectives/config/input/config_source.h"
 #include "collectives/config/input/levels.h"
@@ -32,6 +33,7 @@ enum config_type {
     CONFIG_PLACE,   /* s, s.c or s.c.p: a SIP, a cube, a PE */
     CONFIG_RANGES,  /* numbers and ranges of them: 5, 0-15, [1, 3, 5-7, 8-31/2] */
     CONFIG_RANGE,   /* one of them, without a step */
+    CONFIG_CALLS,   /* a list of words: calls of the bench `concurrent` */
     CONFIG_SIPS,    /* one of `choice`, or a list of levels, which is the choice `levels` */
 };
 
@@ -115,6 +117,7 @@ struct config_value {
     const uint16_t *ranks;
     const struct levels *levels;        /* CONFIG_SIPS: NULL unless it is a list */
     const struct config_ranges *ranges; /* CONFIG_RANGES, CONFIG_RANGE */
+    const struct config_node *words;    /* CONFIG_CALLS: [list_count] scalars */
     bool wrong; /* given and refused: then not given, and no rule complains of that */
 };
 

@@ -101,6 +101,10 @@ const char *config_legal(const struct config_key *key, char *buf, size_t size)
                  "numbers from %s to %s and ranges of them, such as 0-15, or [1, 3, 5-7, 8-31/2]",
                  key->min, key->max);
         break;
+    case CONFIG_CALLS:
+        snprintf(buf, size,
+                 "a list of calls, such as ['all_reduce:tp:1MiB', 'send:0-8:64KiB@5us']");
+        break;
     case CONFIG_RANGE:
         snprintf(buf, size, "a number from %s to %s or a range of them, such as 0-15", key->min,
                  key->max);
@@ -464,6 +468,40 @@ static bool read_ranges(const struct reader *reader, const struct config_node *n
     return value->ranges != NULL;
 }
 
+/* Words of a call: whether it is one, the bench says. */
+static bool read_calls(const struct reader *reader, const struct config_node *node,
+                       struct config_value *value)
+{
+    enum { CALLS_MAX = 64, CALL_BYTES = 100 };
+    static const char legal[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:@-";
+    char text[CALLS_MAX * (CALL_BYTES + 4) + 3] = "[";
+    struct config_arena *const arena = reader->loader->arena;
+    struct config_node *const words = config_arena_alloc(arena, CALLS_MAX * sizeof *words);
+    if (node->kind != CONFIG_SEQUENCE || node->first == NULL || words == NULL)
+        return config_value_reject(reader, node, "");
+    for (const struct config_node *item = node->first; item != NULL; item = item->next) {
+        if (item->kind != CONFIG_SCALAR || item->bytes == 0 || item->bytes > CALL_BYTES ||
+            strspn(item->text, legal) != item->bytes)
+            return config_value_reject(reader, item, "");
+        if (value->list_count == CALLS_MAX)
+            return config_value_reject(reader, item, ", the 65th: at most 64 are legal");
+        struct config_node *const word = &words[value->list_count++];
+        *word = (struct config_node){.kind = CONFIG_SCALAR,
+                                     .place = item->place,
+                                     .bytes = item->bytes,
+                                     .text = config_arena_text(arena, item->text, item->bytes)};
+        if (word->text == NULL)
+            return false;
+        config_value_append(text, sizeof text, value->list_count == 1 ? "'" : ", '");
+        config_value_append(text, sizeof text, item->text);
+        config_value_append(text, sizeof text, "'");
+    }
+    config_value_append(text, sizeof text, "]");
+    value->words = words;
+    return store_text(reader, value, text);
+}
+
 /* "0", "0.5" or "0.5.0". */
 static bool config_value_read_place(const struct reader *reader, const struct config_node *node,
                                     struct config_value *value)
@@ -522,6 +560,8 @@ static bool read_any(const struct reader *reader, const struct config_node *node
         return config_value_read_place(reader, node, value);
     case CONFIG_SIPS:
         return read_sips(reader, node, value);
+    case CONFIG_CALLS:
+        return read_calls(reader, node, value);
     case CONFIG_RANGES:
     case CONFIG_RANGE:
         return read_ranges(reader, node, value);

@@ -126,6 +126,28 @@ static void modes_and_threads_change_no_time_and_no_bit(void **state)
     json_decref(expected);
 }
 
+/* Calls of a configuration do what those of the line do, which replace them. */
+static void calls_may_stand_in_the_configuration(void **state)
+{
+    (void)state;
+#define LISTED RUN GROUPS "--set concurrent=['all_reduce:tp:4KiB','send:0-5:1KiB@1us'] "
+    json_t *const line = run_json(RUN GROUPS "--call all_reduce:tp:4KiB,send:0-5:1KiB@1us");
+    json_t *const listed = run_json(LISTED);
+    json_t *const replaced = run_json(LISTED "--call barrier:tp");
+    assert_true(json_equal(json_object_get(listed, "results"), json_object_get(line, "results")));
+    assert_int_equal(json_array_size(json_object_get(replaced, "results")), 2);
+    json_decref(line);
+    json_decref(listed);
+    json_decref(replaced);
+    struct run_output output = run_line(2, RUN "--set concurrent=['all_reduce:tp']");
+    assert_non_null(strstr(output.err, "--set concurrent=['all_reduce:tp']: concurrent: "
+                                       "'all_reduce:tp': after the groups stands the size"));
+    run_output_free(&output);
+    output = run_line(2, RUN "--set concurrent=all_reduce:tp:4");
+    assert_non_null(strstr(output.err, "concurrent: expected a list of calls, such as "));
+    run_output_free(&output);
+}
+
 static void what_cannot_be_called_is_refused_with_what_could(void **state)
 {
     (void)state;
@@ -165,6 +187,7 @@ int main(void)
         cmocka_unit_test(a_send_takes_no_longer_beside_one_on_other_sips),
         cmocka_unit_test(every_collective_is_verified_beside_all_others),
         cmocka_unit_test(modes_and_threads_change_no_time_and_no_bit),
+        cmocka_unit_test(calls_may_stand_in_the_configuration),
         cmocka_unit_test(what_cannot_be_called_is_refused_with_what_could),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
