@@ -228,7 +228,9 @@ static void opposite_orders_end_on_pes_of_their_own_alone(void **state)
                               .groups_only = true};
     free_world(run(&program, &way));
     program.specs = on_shared_pes;
-    program.fails = "IpcqDeadlock";
+    program.fails =
+        "waits for its PE, which runs kernel ring_allreduce of group b, call 0 (all_reduce), "
+        "rank 3, which waits for data from W (at ";
     free_world(run(&program, &way));
 }
 
