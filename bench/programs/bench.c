@@ -183,6 +183,7 @@ struct config_work bench_work(const struct run_options *options, const struct co
                 (program->does == CCL_ALL_REDUCE || program->does == CCL_REDUCE_SCATTER ||
                  program->does == CCL_REDUCE || program->does == CCL_CUSTOM),
         .multiplies = program->multiplies,
+        .fills_tcm = program == &bench_gemm && options->gemm.operands == MATMUL_CUT,
         .fp8 = options->dtype == DTYPE_FP8_E4M3 || options->dtype == DTYPE_FP8_E5M2,
         .narrow = dtype_digits(options->dtype) > 0 &&
                   dtype_digits(options->dtype) < dtype_digits(DTYPE_F32),

@@ -298,11 +298,22 @@ static void say(const struct search *search, const char *key, const struct confi
                config_place_text(search->tree->sources, value->place, where, sizeof where), why);
 }
 
+/* What says how much of a TCM is free. */
+static bool is_of_free_tcm(const char *path)
+{
+    static const char *const paths[] = {"memory.tcm_kib", "defaults.buffer_kind",
+                                        "defaults.n_slots", "defaults.slot_size"};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        if (strcmp(path, paths[i]) == 0)
+            return true;
+    return false;
+}
+
 static void look_at(const struct search *search, const struct config_key *key, const char *path,
                     const struct config_value *value)
 {
     char needs[WHY_BYTES], why[WHY_BYTES + 80];
-    if (!is_looked_at(search, value))
+    if (!is_looked_at(search, value) || (search->work->fills_tcm && is_of_free_tcm(path)))
         return;
     if (key->reader == CONFIG_READ_AS_LIMIT) {
         say(search, path, value, "it is a limit on what fits, and changes no time");

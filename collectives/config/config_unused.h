@@ -19,6 +19,7 @@ struct config_work {
     bool tensors;    /* it has some, in HBM */
     bool stores;     /* it stores without any */
     bool adds, multiplies;
+    bool fills_tcm;   /* its tiles are chosen for the TCM that receive rings leave */
     bool fp8, narrow; /* the type has eight bits; fewer bits than f32 */
     bool waits;       /* for tiles of queues, or notifications */
     bool tiles;       /* these are tiles of queues */

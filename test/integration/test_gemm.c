@@ -227,6 +227,26 @@ static void a_product_is_cut_over_all_pes(void **state)
     run_output_free(&output);
 }
 
+/* Tiles are as large as the TCM that receive rings leave: then these keys are used. */
+static void less_tcm_makes_a_cut_product_slower(void **state)
+{
+    (void)state;
+    static const char line[] =
+        "run --preset tiny --bench gemm --gemm-operands cut --gemm 1000x700x2000 --no-data";
+    json_t *const small = run_json("%s --set memory.tcm_kib=300", line);
+    json_t *const large = run_json("%s --set memory.tcm_kib=2048", line);
+    assert_true(row_ps(small, 0) > row_ps(large, 0));
+    json_decref(small);
+    json_decref(large);
+    static const char *const keys[] = {"memory.tcm_kib=2048", "defaults.buffer_kind=hbm",
+                                       "defaults.n_slots=9"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        struct run_output output = run_line(0, "%s --set %s", line, keys[i]);
+        assert_null(strstr(output.err, "note"));
+        run_output_free(&output);
+    }
+}
+
 static void refused(const char *args, const char *expected)
 {
     struct run_output output = run_line(2, "run %s", args);
@@ -319,6 +339,7 @@ int main(void)
         cmocka_unit_test(threads_make_no_difference),
         cmocka_unit_test(operands_in_tcm_are_loaded_once),
         cmocka_unit_test(a_product_is_cut_over_all_pes),
+        cmocka_unit_test(less_tcm_makes_a_cut_product_slower),
         cmocka_unit_test(what_cannot_be_multiplied_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
