@@ -194,7 +194,7 @@ const struct option_row option_rows[] = {
     {"ahead", 0, OPTION_COUNT, RUNNING, "N",
      "tiles that a PE of ipcq_shift sends before its first receive, beside the first (0)",
      RUN(ahead), .of_some_benches = true, .max = 65535, .unused = unused_ahead},
-    {"call", 0, OPTION_OTHER, RUNNING, "CALL",
+    {"call", 0, OPTION_OTHER, SIZED, "CALL",
      "a call of concurrent: COLLECTIVE:GROUPS:SIZE@START, as in all_reduce:tp:1MiB@5us; several: "
      "with commas, or --call again",
      RUN(calls), .repeats = true, .of_some_benches = true, .read = run_options_read_call},

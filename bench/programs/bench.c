@@ -179,9 +179,10 @@ struct config_work bench_work(const struct run_options *options, const struct co
         .tensors = program->collective && !(runs_one && program->does == CCL_BARRIER),
         .stores = program->stores,
         .alone = alone,
-        .adds = runs_one && !alone &&
-                (program->does == CCL_ALL_REDUCE || program->does == CCL_REDUCE_SCATTER ||
-                 program->does == CCL_REDUCE || program->does == CCL_CUSTOM),
+        .adds = program->groups ||
+                (runs_one && !alone &&
+                 (program->does == CCL_ALL_REDUCE || program->does == CCL_REDUCE_SCATTER ||
+                  program->does == CCL_REDUCE || program->does == CCL_CUSTOM)),
         .multiplies = program->multiplies,
         .fills_tcm = program == &bench_gemm && options->gemm.operands == MATMUL_CUT,
         .fp8 = options->dtype == DTYPE_FP8_E4M3 || options->dtype == DTYPE_FP8_E5M2,

@@ -543,6 +543,9 @@ static int concurrent_prepare(struct bench_session *session, struct dist_options
         return cw_error_set(error, CW_USAGE,
                             "--explain: not for several calls at once; --trace shows each kernel, "
                             "and ccl_allreduce explains one call");
+    if (session->options->size_count > 0)
+        return cw_error_set(error, CW_USAGE,
+                            "concurrent has no --bytes or --n-elem: each --call has its own size");
     const int code = concurrent_plan_make(session, &own->plan, error);
     dist->groups = own->plan.specs;
     dist->group_count = own->plan.spec_count;

@@ -19,6 +19,7 @@
 #include "collectives/runtime/dist_check.h"
 #include "collectives/runtime/install_plan.h"
 #include "collectives/schedule/schedule.h"
+#include "hw/topology/topology.h"
 
 /* "--call TEXT: ...": CW_USAGE. */
 __attribute__((format(printf, 3, 4))) static int
@@ -163,6 +164,18 @@ static int list_groups(struct concurrent_source *source, struct cw_error *error)
     return CW_OK;
 }
 
+/* Of an entry that needs all SIPs of a machine: a group's are joined like a ring of as many. */
+static int policy_of_ring(struct concurrent_source *source, struct cw_error *error)
+{
+    struct config ring = source->config;
+    const char *key;
+    ring.hw.sip_count = source->set.size;
+    hw_join_sips(&ring.hw, hw_topology_find("ring_1d"),
+                 &(struct hw_sip_size){.w = source->set.size, .h = 1});
+    return install_policy_for(source->set.size, source->entry, &ring.ccl, &ring.hw, &source->policy,
+                              &key, error);
+}
+
 static int set_policy(const struct run_call *call, struct concurrent_source *source,
                       struct cw_error *error)
 {
@@ -172,9 +185,10 @@ static int set_policy(const struct run_call *call, struct concurrent_source *sou
     const bool some = source->set.pes < all;
     config->ccl.ranks.first_pe = some ? source->set.first_pe : 0;
     config->ccl.ranks.pes = some ? source->set.pes : 0;
-    struct cw_error why;
+    struct cw_error why, ignored;
     if (install_policy_for(source->set.size, source->entry, &config->ccl, &config->hw,
-                           &source->policy, &key, &why) == CW_OK)
+                           &source->policy, &key, &why) == CW_OK ||
+        policy_of_ring(source, &ignored) == CW_OK)
         return CW_OK;
     return refuse(call, error, "%.800s", why.text);
 }

@@ -126,6 +126,26 @@ static void modes_and_threads_change_no_time_and_no_bit(void **state)
     json_decref(expected);
 }
 
+/* An algorithm of the machine's own queues runs in each group, too; in its own order of additions.
+ */
+static void an_algorithm_that_is_named_reduces_in_each_group(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"lrab_hierarchical_allreduce", "ring_allreduce",
+                                        "tree_allreduce", "halving_doubling"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        json_t *const root =
+            run_json(RUN "--set groups.tp.each=4 --verify-data --algorithm %s --call "
+                         "all_reduce:tp:4KiB",
+                     names[i]);
+        const json_t *const row = row_at(root, 0);
+        assert_string_equal(json_string_value(json_object_get(row, "algorithm")), names[i]);
+        assert_string_equal(json_string_value(json_object_get(row, "proof")), "order");
+        assert_int_equal(json_integer_value(json_object_get(row, "wrong")), 0);
+        json_decref(root);
+    }
+}
+
 /* Calls of a configuration do what those of the line do, which replace them. */
 static void calls_may_stand_in_the_configuration(void **state)
 {
@@ -167,6 +187,7 @@ static void what_cannot_be_called_is_refused_with_what_could(void **state)
         {"barrier:tp:4", "a barrier has no size: barrier:tp"},
         {"all_reduce", "the groups are missing"},
         {"all_reduce:tp:4,", "expected all_reduce, reduce_scatter, "},
+        {"all_reduce:tp:4 --bytes 4", "concurrent has no --bytes or --n-elem"},
         {"all_reduce:tp:4 --explain", "--explain: not for several calls at once"}};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         struct run_output output = run_line(2, RUN GROUPS "--call %s", lines[i].call);
@@ -174,7 +195,14 @@ static void what_cannot_be_called_is_refused_with_what_could(void **state)
             fail_msg("%s: %s", lines[i].call, output.err);
         run_output_free(&output);
     }
-    struct run_output output = run_line(2, RUN GROUPS);
+    struct run_output output = run_line(
+        0, "check --bench concurrent --set system.sips.count=8 " GROUPS "--call all_reduce:tp:4");
+    run_output_free(&output);
+    output = run_line(2, "check --bench concurrent --set system.sips.count=8 " GROUPS
+                         "--call all_reduce:tq:4");
+    assert_non_null(strstr(output.err, "no groups 'tq'"));
+    run_output_free(&output);
+    output = run_line(2, RUN GROUPS);
     assert_non_null(strstr(output.err, "concurrent has no calls: --call all_reduce:tp:1MiB"));
     run_output_free(&output);
 }
@@ -187,6 +215,7 @@ int main(void)
         cmocka_unit_test(a_send_takes_no_longer_beside_one_on_other_sips),
         cmocka_unit_test(every_collective_is_verified_beside_all_others),
         cmocka_unit_test(modes_and_threads_change_no_time_and_no_bit),
+        cmocka_unit_test(an_algorithm_that_is_named_reduces_in_each_group),
         cmocka_unit_test(calls_may_stand_in_the_configuration),
         cmocka_unit_test(what_cannot_be_called_is_refused_with_what_could),
     };
