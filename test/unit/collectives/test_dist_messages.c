@@ -271,6 +271,7 @@ static void every_part_comes_to_its_place(void **state)
 {
     (void)state;
     static const struct machine machines[] = {
+        {1, "leader_only", "pairwise_all_to_all", 32, CW_SEQUENTIAL, 1},
         {2, "leader_only", "pairwise_all_to_all", 32, CW_SEQUENTIAL, 1},
         {3, "leader_only", "pairwise_all_to_all", 32, CW_SEQUENTIAL, 1},
         {5, "leader_only", "pairwise_all_to_all", 2, CW_SEQUENTIAL, 1},
@@ -400,6 +401,44 @@ static void a_batch_moves_several_tensors_at_once(void **state)
         machine.ranks = i == 2 ? 6 : 3;
         free_world(must_run(&machine, NULL, batches));
     }
+}
+
+/* Tensors of several types, of which some end within a tile, from rank 0 to rank 1. */
+static void sends_of_several_types(int rank, void *arg)
+{
+    static const enum dtype dtypes[] = {DTYPE_F16, DTYPE_INT8, DTYPE_F64, DTYPE_INT32};
+    static uint8_t bytes[4000];
+    struct world *const world = arg;
+    struct dist_p2p_op ops[4];
+    dist_init_process_group("ahbm");
+    ahbm_set_device(rank);
+    for (uint32_t i = 0; i < 4 && rank < 2; i++) {
+        const uint64_t n = 301 + 10 * i;
+        struct tensor *const tensor =
+            dist_tensor_zeros(n, dtypes[i], &dist_facts(world->dist)->policy);
+        for (uint32_t b = 0; b < n * tensor->item_bytes; b++)
+            bytes[b] = (uint8_t)(7 * i + b % 251 + b / 251);
+        if (rank == 0)
+            dist_tensor_copy_from(tensor, dtypes[i], bytes, n);
+        ops[i] =
+            (struct dist_p2p_op){rank == 0 ? DIST_SEND : DIST_RECV, tensor, 1 - (uint32_t)rank};
+    }
+    if (rank < 2)
+        dist_wait(dist_batch_isend_irecv(NULL, ops, 4));
+    for (uint32_t i = 0; i < 4 && rank == 1; i++) {
+        dist_tensor_copy_to(ops[i].tensor, dtypes[i], bytes, ops[i].tensor->shard_elems);
+        for (uint32_t b = 0; b < ops[i].tensor->shard_bytes; b++)
+            assert_int_equal(bytes[b], (uint8_t)(7 * i + b % 251 + b / 251));
+    }
+}
+
+static void a_batch_may_have_several_types(void **state)
+{
+    (void)state;
+    struct machine machine = usual;
+    free_world(must_run(&machine, NULL, sends_of_several_types));
+    machine.ranks = 2;
+    free_world(must_run(&machine, NULL, sends_of_several_types));
 }
 
 /* Rank 0 sends and receives in one batch; the others send only what depends on what they have
@@ -909,6 +948,7 @@ int main(void)
         cmocka_unit_test(nothing_to_move_takes_no_time),
         cmocka_unit_test(one_pair_takes_the_time_of_a_lone_send),
         cmocka_unit_test(a_batch_moves_several_tensors_at_once),
+        cmocka_unit_test(a_batch_may_have_several_types),
         cmocka_unit_test(a_batch_goes_both_ways_at_once),
         cmocka_unit_test(groups_have_messages_of_their_own),
         cmocka_unit_test(messages_are_verified),
