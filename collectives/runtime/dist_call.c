@@ -756,6 +756,8 @@ static int submit(struct dist_work *work, uint32_t rank, const struct submission
     work->submissions[rank].order = ++dist->submissions;
     work->tensors[rank] = submission->out;
     work->submits[rank] = true;
+    work->done_ps[rank] = INT64_MAX;
+    work->left[rank] = 0;
     work->last_rank = rank;
     if (work->submitted++ == 0)
         work->first_rank = rank;

@@ -19,12 +19,17 @@
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
-/* The messages that ranks' calls have brought. */
-static void drop_messages(struct dist_work *work)
+/* As if no rank had made the call. A batch leaves the other ranks' places alone: where all ranks
+ * send, there are as many works as ranks. */
+static void clear_parts(struct dist_work *work)
 {
-    for (uint32_t rank = 0; rank < work->group->size; rank++) {
+    const uint32_t first = work->alone ? work->first_rank : 0;
+    const uint32_t end = work->alone ? first + 1 : work->group->size;
+    for (uint32_t rank = first; rank < end; rank++) {
         dist_free_messages(work->submissions[rank].messages);
         work->submissions[rank].messages = NULL;
+        work->submits[rank] = false;
+        work->tensors[rank] = NULL;
     }
 }
 
@@ -64,25 +69,18 @@ static struct dist_work *create_work(uint32_t ranks)
     return NULL;
 }
 
-/* As if it had just been created. */
+/* Of which no rank has made its call. */
 static void begin_work(struct dist_group *group, struct dist_work *work, uint64_t number)
 {
-    const uint32_t ranks = group->size;
     work->dist = group->dist;
     work->group = group;
     work->number = number;
     work->algorithm = NULL;
     work->prepared = work->alone = false;
     work->batch = work->submitted = work->launched = work->done = 0;
-    work->holders = ranks;
+    work->holders = group->size;
     work->complete_ps = INT64_MAX;
     work->next = NULL;
-    memset(work->submits, 0, ranks * sizeof *work->submits);
-    for (uint32_t rank = 0; rank < ranks; rank++) {
-        work->done_ps[rank] = INT64_MAX;
-        work->tensors[rank] = NULL;
-        work->left[rank] = 0;
-    }
 }
 
 /* A work for this many ranks, which has been used before, or is new. */
@@ -151,7 +149,7 @@ void dist_release_work(struct dist_work *work)
         work->submissions[dist_rank_in(work->group, (uint32_t)mp_rank())].order = 0;
     if (--work->holders > 0)
         return;
-    drop_messages(work);
+    clear_parts(work);
     struct dist_work **at = &dist->works;
     while (*at != work)
         at = &(*at)->next;
@@ -181,7 +179,7 @@ void dist_drop_works(struct dist *dist)
             free(at->kept[rank]);
         dist_drop_results(at);
         relay_free(&at->relay);
-        drop_messages(at);
+        clear_parts(at);
         free_work(at);
     }
     free_work(dist->spare);
