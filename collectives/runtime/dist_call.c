@@ -303,9 +303,9 @@ static int launch_rank(struct dist_work *work, uint32_t rank, struct cw_error *e
     if (algorithm->kernel_args != NULL)
         CCL_HOOK_VOID("kernel_args()", algorithm->kernel_args, (&call, &args));
     if (algorithm->schedule != NULL)
-        args.more = submission->messages != NULL
-                        ? &submission->messages->launch
-                        : &install_plans_program(work->group->plans)->launch;
+        args.more = install_plans_program(work->group->plans);
+    if (submission->messages != NULL)
+        args.own = &submission->messages->list;
     dist_map_regions(work, rank, &args);
     if (submission->more != NULL) {
         const struct tensor *operands = submission->operands;

@@ -17,7 +17,7 @@ enum { DIST_OPERANDS_REGION = 0, DIST_GROUP_NAME_BYTES = 64 };
 
 /* What a rank sends and receives in a call whose messages have sizes of their own. */
 struct dist_messages {
-    struct schedule_launch launch; /* that names the list */
+    const struct schedule_program *program;
     struct schedule_messages list;
     /* Of sends and receives, their tensors, in order; NULL: in and out of the submission. */
     struct tensor **sent, **received; /* [list.send_count], [list.receive_count] */

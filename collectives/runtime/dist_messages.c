@@ -21,7 +21,6 @@ static struct dist_messages *create_messages(uint32_t sends, uint32_t receives)
         return NULL;
     m->list.send = calloc((size_t)sends + 1, sizeof *m->list.send);
     m->list.receive = calloc((size_t)receives + 1, sizeof *m->list.receive);
-    m->launch.messages = &m->list;
     if (m->list.send != NULL && m->list.receive != NULL)
         return m;
     dist_free_messages(m);
@@ -71,7 +70,7 @@ static void add_message(struct schedule_message *list, uint32_t *count, uint32_t
 uint32_t dist_messages_threads(const struct dist_messages *messages, uint32_t rank,
                                const uint32_t *pe, uint32_t count, uint32_t *out)
 {
-    const struct schedule_program *const program = messages->launch.program;
+    const struct schedule_program *const program = messages->program;
     uint32_t needed = 0;
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t thread = schedule_program_thread(program, rank, pe[i] % program->pes_of_sip);
@@ -142,7 +141,7 @@ static struct dist_messages *messages_of_splits(const struct schedule_program *p
         received += output_splits[i];
     }
     if (m != NULL) {
-        m->launch.program = program;
+        m->program = program;
         schedule_messages_lay(program, &m->list);
     }
     return m;
@@ -478,7 +477,7 @@ static int add_ops(struct dist_messages *m, const struct dist_p2p_op *ops, uint3
                     sends ? &m->list.send_count : &m->list.receive_count, ops[i].peer,
                     ops[i].tensor, 0, ops[i].tensor->shard_elems);
     }
-    schedule_messages_lay(m->launch.program, &m->list);
+    schedule_messages_lay(m->program, &m->list);
     return CW_OK;
 }
 
@@ -542,7 +541,7 @@ struct dist_work *dist_batch_isend_irecv(struct dist_group *group, const struct 
     struct dist_messages *const m = create_messages(0, 0);
     if (m == NULL)
         mp_fail(CW_NO_RESOURCE, "out of memory: a batch of %u operations", count);
-    m->launch.program = program;
+    m->program = program;
     m->list.apart = true;
     if (add_ops(m, ops, count, &error) != CW_OK) {
         dist_free_messages(m);

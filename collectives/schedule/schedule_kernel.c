@@ -20,6 +20,7 @@ struct cursor {
 struct schedule_frame {
     uint16_t line, tile_line, move_line, finish_line;
     uint8_t ways;          /* enum schedule_ways, that this context carries out; 0: both */
+    bool lists;            /* it moves messages of sizes of their own */
     uint32_t rank, thread; /* of the program */
     uint32_t chunk_elems;  /* of a whole chunk */
     uint32_t piece;
@@ -35,16 +36,10 @@ _Static_assert(sizeof(struct schedule_frame) <= TL_FRAME_BYTES, "fits into a fra
 
 /* ---- where things are ------------------------------------------------------------------------ */
 
-static const struct schedule_program *program_of(const struct tl *tl)
-{
-    return ((const struct schedule_launch *)tl_args(tl)->more)->program;
-}
+static const struct schedule_program *program_of(const struct tl *tl) { return tl_args(tl)->more; }
 
-/* NULL: the tensors are cut into equal blocks. */
-static const struct schedule_messages *messages_of(const struct tl *tl)
-{
-    return ((const struct schedule_launch *)tl_args(tl)->more)->messages;
-}
+/* Where blocks have sizes of their own: f->lists. */
+static const struct schedule_messages *messages_of(const struct tl *tl) { return tl_args(tl)->own; }
 
 static const struct program_rank *rank_of(const struct tl *tl, const struct schedule_frame *f)
 {
@@ -118,8 +113,8 @@ message_of(const struct tl *tl, const struct schedule_frame *f, const struct pro
 static enum lp_dtype dtype_at(const struct tl *tl, const struct schedule_frame *f,
                               const struct cursor *at)
 {
-    return messages_of(tl) == NULL ? (enum lp_dtype)tl_args(tl)->dtype
-                                   : message_of(tl, f, step_of(tl, f, at->step))->dtype;
+    return f->lists ? message_of(tl, f, step_of(tl, f, at->step))->dtype
+                    : (enum lp_dtype)tl_args(tl)->dtype;
 }
 
 /* Elements of a message before a tile of this piece, from the step's chunk of it on. */
@@ -156,7 +151,7 @@ static uint32_t elems_of_message(const struct tl *tl, const struct schedule_fram
 static uint32_t elems_at(const struct tl *tl, const struct schedule_frame *f,
                          const struct cursor *at)
 {
-    if (messages_of(tl) != NULL)
+    if (f->lists)
         return elems_of_message(tl, f, at);
     const struct schedule_program *const p = program_of(tl);
     const struct program_step *const step = step_of(tl, f, at->step);
@@ -239,7 +234,7 @@ static struct base base_of(const struct tl *tl, const struct schedule_frame *f,
 static struct base place_of(const struct tl *tl, const struct schedule_frame *f,
                             const struct cursor *at, enum schedule_buffer buffer, uint32_t chunk)
 {
-    if (messages_of(tl) == NULL)
+    if (!f->lists)
         return moved_by(base_of(tl, f, buffer), offset_at(tl, f, at, buffer, chunk));
     const struct program_step *const step = step_of(tl, f, at->step);
     const struct schedule_message *const message = message_at(tl, f, step, buffer);
@@ -511,7 +506,7 @@ static enum tl_status move_tile(struct tl *tl, struct schedule_frame *f)
 static uint32_t pieces_of(const struct tl *tl, const struct schedule_frame *f)
 {
     const uint32_t of_piece = elems_of_piece(tl);
-    if (messages_of(tl) != NULL)
+    if (f->lists)
         return messages_of(tl)->pieces;
     return (f->chunk_elems + of_piece - 1) / of_piece;
 }
@@ -545,7 +540,7 @@ static bool must_settle(const struct tl *tl, const struct schedule_frame *f)
 static bool forks(const struct tl *tl, const struct schedule_frame *f)
 {
     const struct schedule_messages *const messages = messages_of(tl);
-    return f->ways == 0 && messages != NULL && messages->apart &&
+    return f->ways == 0 && f->lists && messages->apart &&
            schedule_messages_ways(messages, program_of(tl), f->rank, f->thread) ==
                (SCHEDULE_SENDS | SCHEDULE_RECEIVES);
 }
@@ -555,6 +550,7 @@ static enum tl_status schedule_run(struct tl *tl, void *state)
 {
     struct schedule_frame *const f = state;
     TL_BEGIN(&f->line);
+    f->lists = messages_of(tl) != NULL;
     f->rank = schedule_program_rank(program_of(tl), tl_args(tl)->rank, tl_program_id(tl));
     f->thread = schedule_program_thread(program_of(tl), tl_args(tl)->rank, tl_program_id(tl));
     f->chunk_elems = (uint32_t)program_chunk_elems(program_of(tl), tl_args(tl)->n_elem);

@@ -1,6 +1,7 @@
 /*
  * schedule_kernel.h: the kernel that carries out a schedule's threads, one on each PE that takes
- * part (schedule_program.h). Its launch has a struct schedule_launch in args->more.
+ * part (schedule_program.h). Its launch has the program in args->more, and in args->own the
+ * messages of a call whose blocks have sizes of their own; NULL: equal blocks.
  *
  * Buffers: input is the shard; output is region 0 of the launch, or the shard where there is none;
  * scratch is region 1. All are in the HBM slice of the home, which is the PE itself in a lane. A

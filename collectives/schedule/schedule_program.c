@@ -97,7 +97,6 @@ struct schedule_program *schedule_program_create(const struct program_request *r
         return NULL;
     }
     p->schedule = s;
-    p->launch.program = p;
     p->tile_bytes = lp_tile_bytes(&request->ccl->queues);
     p->hw = request->hw;
     p->ranks = &request->ccl->ranks;

@@ -81,18 +81,8 @@ struct program_rank {
     uint32_t first_place; /* of its places */
 };
 
-struct schedule_messages; /* schedule_messages.h */
-
-/* What a launch of the kernel names: a program, and the messages of a call whose blocks have sizes
- * of their own. NULL: equal blocks. */
-struct schedule_launch {
-    const struct schedule_program *program;
-    const struct schedule_messages *messages;
-};
-
 struct schedule_program {
     const struct schedule *schedule;
-    struct schedule_launch launch;     /* of equal blocks */
     uint32_t lanes;                    /* of each SIP; 0: each rank has one shard */
     uint32_t lanes_apart;              /* PEs from a lane to the next */
     uint32_t pes_of_sip, pes_of_rank;  /* those that the ranks have (struct ccl_ranks) */

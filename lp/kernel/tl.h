@@ -103,6 +103,7 @@ struct tl_args {
     int64_t scalar[TL_SCALARS_MAX];      /* from the algorithm's kernel_args() */
     const int64_t *parameter; /* values of the algorithm's parameters; const; NULL: it has none */
     const void *more; /* other data that the kernel reads: const as long as it runs; NULL: none */
+    const void *own;  /* likewise, of this launch alone */
 };
 
 struct tl; /* a kernel's view of its PE, valid during one entry */
