@@ -456,7 +456,8 @@ static void print_links(FILE *file, const struct result_row *row)
 /* Where the time went; the use of each kind of link is the row's. */
 static void print_explanation(FILE *file, const struct result_row *row)
 {
-    fprintf(file, "#\n# %-40s %15s %15s\n", "kinds of links, those in use", "links", "busy(%)");
+    if (row->kind_count > 0)
+        fprintf(file, "#\n# %-40s %15s %15s\n", "kinds of links, those in use", "links", "busy(%)");
     for (size_t i = 0; i < row->kind_count; i++) {
         char name[48];
         if (row->kinds[i].built > row->kinds[i].links)
@@ -668,7 +669,8 @@ void report_table_rest(FILE *file, const struct result *result)
             fprintf(file, "#\n# ---- %zu sizes between: --json has their phases, waits and links\n",
                     left_out);
         left_out = 0;
-        if (result->row_count > 1 && row->phase_count + row->link_count > 0)
+        if (result->row_count > 1 &&
+            (row->phase_count + row->link_count > 0 || row->explain != NULL))
             fprintf(file, "#\n# ---- %s%s%" PRIu64 " B\n", named ? row->collective : "",
                     named ? ", " : "", size_of(row));
         if (row->phase_count > 0)

@@ -393,7 +393,7 @@ static void keep_link(void *arg, const struct lp_link_use *use)
 /* The links of the machine, of which each worker looks at a part. */
 struct link_survey {
     const struct lp_system *system;
-    uint32_t workers;
+    uint32_t workers, account;
     struct result_row *rows; /* [workers] the links of each part */
 };
 
@@ -401,21 +401,24 @@ static void survey_part(void *arg, uint32_t worker)
 {
     const struct link_survey *const survey = arg;
     lp_system_visit_links(survey->system,
-                          (struct lp_machine_part){.index = worker, .parts = survey->workers},
+                          (struct lp_machine_part){.index = worker,
+                                                   .parts = survey->workers,
+                                                   .account = survey->account},
                           keep_link, &survey->rows[worker]);
 }
 
 /* The parts come in the order of one visit to all links, so the result is the same as from such a
  * visit. */
-static void survey_links(struct lp_system *system, struct result_row *row)
+static void survey_links(struct lp_system *system, uint32_t account, struct result_row *row)
 {
     const uint32_t workers = cw_sim_worker_count(lp_system_sim(system));
-    struct link_survey survey = {system, workers, NULL};
+    struct link_survey survey = {system, workers, account, NULL};
     row->link_count = 0;
     row->kind_count = 0;
     survey.rows = calloc(workers, sizeof *survey.rows);
     if (survey.rows == NULL) {
-        lp_system_visit_links(system, (struct lp_machine_part){.parts = 1}, keep_link, row);
+        lp_system_visit_links(system, (struct lp_machine_part){.parts = 1, .account = account},
+                              keep_link, row);
         return;
     }
     cw_each_worker(lp_system_sim(system), survey_part, &survey);
@@ -498,9 +501,9 @@ static int fill_credit_waits(struct bench_session *session, struct result_row *r
     return CW_OK;
 }
 
-void bench_row_links(const struct bench_session *session, struct result_row *row)
+void bench_row_links(const struct bench_session *session, struct result_row *row, uint32_t account)
 {
-    survey_links(dist_system(session->dist), row);
+    survey_links(dist_system(session->dist), account, row);
     row_work_count_links(session, row);
     row_work_busiest(session, row);
 }
@@ -511,7 +514,7 @@ int bench_row_finish(struct bench_session *session, struct result_row *row, uint
     row->time_ps = result_mean_ps(row->time_ps, iterations);
     row->host_time_ps = result_mean_ps(row->host_time_ps, iterations);
     row->start_skew_ps = result_mean_ps(row->start_skew_ps, iterations);
-    bench_row_links(session, row);
+    bench_row_links(session, row, 0);
     if (session->explainer != NULL) {
         free(row->explain);
         row->explain = explain_collective(session->explainer, dist_system(session->dist), batch);

@@ -121,7 +121,7 @@ int bench_row_finish(struct bench_session *session, struct result_row *row, uint
                      uint32_t iterations, struct cw_error *error);
 
 /* The use of links since the row's calls began. */
-void bench_row_links(const struct bench_session *session, struct result_row *row);
+void bench_row_links(const struct bench_session *session, struct result_row *row, uint32_t account);
 
 /* The i-th size begins, and ends: all its rows are known. */
 void bench_size_begin(struct bench_session *session, size_t i);

@@ -39,6 +39,8 @@ struct running {
     enum proof proof;
     double error_bound, error_largest;
     char algorithm[64];
+    struct explain *explain; /* of its slowest group; NULL: none is asked for */
+    int64_t explained_ps;    /* how long that one took */
 };
 
 struct concurrent {
@@ -49,6 +51,7 @@ struct concurrent {
     int64_t begin_ps;        /* of this run of the program */
     int64_t all_ps;          /* sum over iterations: from the first start to the last end */
     struct lp_times times;   /* of the call that ended last */
+    bool is_last;            /* iteration of all calls */
     bool no_memory;
 };
 
@@ -260,6 +263,22 @@ static int verify_reduction(struct concurrent *own, uint32_t call, uint32_t grou
     return code;
 }
 
+/* Of the last iteration, and of several groups the slowest one. */
+static int explain_group(struct concurrent *own, uint32_t call,
+                         const struct dist_completion *completion, struct cw_error *error)
+{
+    struct running *const r = &own->running[call];
+    const int64_t took_ps = completion->times->last_end_ps - completion->times->first_start_ps;
+    if (own->session->explainer == NULL || own->stage != ALL_CALLS || !own->is_last ||
+        (r->explain != NULL && took_ps <= r->explained_ps))
+        return CW_OK;
+    free(r->explain);
+    r->explain = explain_collective(own->session->explainer, dist_system(completion->dist),
+                                    completion->batch);
+    r->explained_ps = took_ps;
+    return r->explain != NULL ? CW_OK : cw_error_memory(error, "the explanation");
+}
+
 /* A call of a group has ended on all its ranks; of a send, on one of the two. */
 static int concurrent_completed(void *arg, const struct dist_completion *completion,
                                 struct cw_error *error)
@@ -283,8 +302,9 @@ static int concurrent_completed(void *arg, const struct dist_completion *complet
         times->first_start_ps < outcome->start_ps ? times->first_start_ps : outcome->start_ps;
     if (own->times.last_end_ps <= times->last_end_ps)
         own->times = *times;
-    if (completion->collective == CCL_SEND_RECV)
-        return CW_OK;
+    int code = explain_group(own, call, completion, error);
+    if (completion->collective == CCL_SEND_RECV || code != CW_OK)
+        return code;
     snprintf(r->algorithm, sizeof r->algorithm, "%s",
              dist_group_facts(completion->group).schedule != NULL &&
                      completion->algorithm->schedule != NULL
@@ -292,7 +312,6 @@ static int concurrent_completed(void *arg, const struct dist_completion *complet
                  : completion->algorithm->name);
     if (completion->collective == CCL_BARRIER)
         return CW_OK;
-    int code = CW_OK;
     const bool reduces =
         completion->collective == CCL_ALL_REDUCE || completion->collective == CCL_REDUCE_SCATTER;
     if (options->verify_data && own->stage == ALL_CALLS)
@@ -399,7 +418,7 @@ static int add_call_row(struct concurrent *own, uint32_t call, struct cw_error *
 {
     const struct run_options *const options = own->session->options;
     const struct concurrent_call *const c = &own->plan.calls[call];
-    const struct running *const r = &own->running[call];
+    struct running *const r = &own->running[call];
     const uint32_t times = options->iterations;
     const enum ccl_collective does = c->asked->collective;
     const bool reduces = does == CCL_ALL_REDUCE || does == CCL_REDUCE_SCATTER;
@@ -434,6 +453,10 @@ static int add_call_row(struct concurrent *own, uint32_t call, struct cw_error *
                                          .begin_ps = r->begin_ps,
                                          .end_ps = r->end_ps,
                                          .alone_ps = r->alone_ps};
+    row->explain = r->explain;
+    r->explain = NULL;
+    if (row->explain != NULL) /* and the bytes of its groups alone */
+        bench_row_links(own->session, row, 1 + c->source);
     row->has_hash = has_tensors && does != CCL_SEND_RECV && !options->no_data;
     if (row->has_hash) {
         XXH3_state_t *const state = XXH3_createState();
@@ -465,7 +488,7 @@ static int add_all_row(struct concurrent *own, struct cw_error *error)
     bench_set_bound(row, bound);
     row->bound_by = NULL; /* of a call, whose row says it */
     row->groups.calls = own->plan.call_count;
-    bench_row_links(session, row);
+    bench_row_links(session, row, 0);
     row->done = true;
     return run_use_row(&session->use, session->result, row, dist_system(session->dist), &own->times,
                        error);
@@ -492,6 +515,7 @@ static void free_running(struct concurrent *own)
     for (uint32_t call = 0; own->running != NULL && call < own->plan.call_count; call++) {
         struct running *const r = &own->running[call];
         free(r->outcomes);
+        free(r->explain);
         free(r->in);
         free(r->out);
         free(r->work);
@@ -516,6 +540,7 @@ static int concurrent_run(struct bench_session *session, struct cw_error *error)
         return cw_error_memory(error, "the calls");
     int code = CW_OK;
     for (uint32_t i = 0; i < options->warmup + options->iterations && code == CW_OK; i++) {
+        own->is_last = i + 1 == options->warmup + options->iterations;
         code = run_once(own, ALL_CALLS, error);
         if (code == CW_OK && i >= options->warmup)
             code = sample(own, error);
@@ -539,16 +564,14 @@ static int concurrent_prepare(struct bench_session *session, struct dist_options
         return cw_error_memory(error, "the calls");
     session->own = own;
     own->session = session;
-    if (session->options->explain)
-        return cw_error_set(error, CW_USAGE,
-                            "--explain: not for several calls at once; --trace shows each kernel, "
-                            "and ccl_allreduce explains one call");
     if (session->options->size_count > 0)
         return cw_error_set(error, CW_USAGE,
                             "concurrent has no --bytes or --n-elem: each --call has its own size");
     const int code = concurrent_plan_make(session, &own->plan, error);
     dist->groups = own->plan.specs;
     dist->group_count = own->plan.spec_count;
+    if (session->options->explain)
+        dist->machine.needs.accounts = own->plan.source_count;
     dist->groups_only = true;
     dist->completed = concurrent_completed;
     return code;

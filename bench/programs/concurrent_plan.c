@@ -291,7 +291,8 @@ static bool fill_specs(struct concurrent_plan *plan)
                                          .count = source->set.size,
                                          .config = &source->config,
                                          .first_pe = source->config.ccl.ranks.first_pe,
-                                         .pes = source->config.ccl.ranks.pes};
+                                         .pes = source->config.ccl.ranks.pes,
+                                         .account = 1 + s};
     }
     return plan->specs != NULL;
 }

@@ -490,6 +490,7 @@ static int launch_part(const struct dist_part *part, struct cw_error *error)
                                                      kernel_of_call(work->algorithm, submission),
                                                  .cuts_streams = submission->kernel != NULL,
                                                  .dirs = work->group->dirs,
+                                                 .account = work->group->account,
                                                  .whose = dist_work_whose(work, whose),
                                                  .name = dist_work_name(work, name)};
         code = lp_system_begin_batch(work->dist->system, &options, error);

@@ -153,7 +153,7 @@ static int make_group(struct dist *dist, uint32_t number, const struct dist_grou
     struct dist_group *const group = dist->groups[number];
     const struct config *const config = spec->config != NULL ? spec->config : dist->options.config;
     const char *key;
-    *group = (struct dist_group){.dist = dist, .size = spec->count};
+    *group = (struct dist_group){.dist = dist, .size = spec->count, .account = spec->account};
     if (spec->name != NULL)
         snprintf(group->name, sizeof group->name, "%s", spec->name);
     else

@@ -50,6 +50,7 @@ struct dist_group {
     struct dist *dist;
     char name[DIST_GROUP_NAME_BYTES]; /* "": the world's */
     uint32_t size;                    /* ranks */
+    uint32_t account;                 /* dist_group_spec.account */
     uint32_t *lists;                  /* of a group that is not the world: its own lists */
     const uint32_t *ranks;            /* [size] in the world; NULL: the same */
     const uint32_t *sorted;           /* [size] the group's ranks, ascending in the world */

@@ -60,6 +60,7 @@ struct dist_group_spec {
     const struct config *config; /* of its algorithm, on the same machine and with the same queues;
                                     NULL: the world's */
     uint32_t first_pe, pes;      /* its lanes: PEs of each SIP, by number; pes 0: all */
+    uint32_t account;            /* of its bytes on links (lp_batch_options.account) */
 };
 
 struct dist_options {

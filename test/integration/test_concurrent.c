@@ -187,8 +187,7 @@ static void what_cannot_be_called_is_refused_with_what_could(void **state)
         {"barrier:tp:4", "a barrier has no size: barrier:tp"},
         {"all_reduce", "the groups are missing"},
         {"all_reduce:tp:4,", "expected all_reduce, reduce_scatter, "},
-        {"all_reduce:tp:4 --bytes 4", "concurrent has no --bytes or --n-elem"},
-        {"all_reduce:tp:4 --explain", "--explain: not for several calls at once"}};
+        {"all_reduce:tp:4 --bytes 4", "concurrent has no --bytes or --n-elem"}};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         struct run_output output = run_line(2, RUN GROUPS "--call %s", lines[i].call);
         if (strstr(output.err, lines[i].text) == NULL)
@@ -207,6 +206,52 @@ static void what_cannot_be_called_is_refused_with_what_could(void **state)
     run_output_free(&output);
 }
 
+static long long bytes_of_kind(const json_t *root, size_t row, const char *kind)
+{
+    const json_t *const kinds = json_object_get(row_at(root, row), "link_kinds");
+    for (size_t i = 0; i < json_array_size(kinds); i++)
+        if (strcmp(json_string_value(json_object_get(json_array_get(kinds, i), "kind")), kind) == 0)
+            return json_integer_value(json_object_get(json_array_get(kinds, i), "bytes"));
+    return 0;
+}
+
+/* Of the path of a row's slowest group: how long a kernel waited for its PE. */
+static long long wait_for_pe_ps(const json_t *root, size_t row)
+{
+    const json_t *const parts = json_object_get(
+        json_object_get(json_object_get(row_at(root, row), "explain"), "path"), "parts");
+    assert_true(json_array_size(parts) > 0);
+    for (size_t i = 0; i < json_array_size(parts); i++)
+        if (strcmp(json_string_value(json_object_get(json_array_get(parts, i), "part")),
+                   "wait for another group's kernel") == 0)
+            return ps_at(json_array_get(parts, i), "time_ns");
+    return 0;
+}
+
+/* A rank of a ring of n sends 2 (n - 1) / n of its tensor. Calls of dp wait for those of tp on the
+ * PEs that both use, but not on PEs of their own. */
+static void explanations_and_bytes_are_of_a_call_s_groups(void **state)
+{
+    (void)state;
+    static const char *const lanes[] = {"--set groups.dp.lanes=0-7 ", ""};
+    for (size_t apart = 0; apart < 2; apart++) {
+        json_t *const root = run_json(RUN GROUPS "%s --explain --no-data --call "
+                                                 "all_reduce:tp:64KiB,all_reduce:dp:16KiB",
+                                      lanes[apart]);
+        const long long tp = bytes_of_kind(root, 0, "sip_link"),
+                        dp = bytes_of_kind(root, 1, "sip_link");
+        assert_int_equal(tp, 2 * 4 * (2 * 3 * 65536 / 4));
+        assert_int_equal(dp, 4 * 2 * (2 * 1 * 16384 / 2));
+        assert_int_equal(bytes_of_kind(root, 2, "sip_link"), tp + dp);
+        assert_int_equal(bytes_of_kind(root, 2, "ucie"),
+                         bytes_of_kind(root, 0, "ucie") + bytes_of_kind(root, 1, "ucie"));
+        assert_int_equal(wait_for_pe_ps(root, 0), 0);
+        assert_int_equal(wait_for_pe_ps(root, 1) > 0, apart == 0);
+        assert_true(wait_for_pe_ps(root, 1) < time_at(root, 2));
+        json_decref(root);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,6 +263,7 @@ int main(void)
         cmocka_unit_test(an_algorithm_that_is_named_reduces_in_each_group),
         cmocka_unit_test(calls_may_stand_in_the_configuration),
         cmocka_unit_test(what_cannot_be_called_is_refused_with_what_could),
+        cmocka_unit_test(explanations_and_bytes_are_of_a_call_s_groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
