@@ -15,6 +15,8 @@
 #include "bench/programs/concurrent_bound.h"
 #include "bench/programs/concurrent_plan.h"
 #include "bench/programs/row_work.h"
+#include "collectives/compute/compute_call.h"
+#include "collectives/compute/matmul_verify.h"
 #include "collectives/data/input.h"
 #include "collectives/runtime/dist_messages.h"
 #include "collectives/verify/agreement.h"
@@ -76,6 +78,47 @@ static uint64_t seed_of(const struct concurrent *own, uint32_t call, uint32_t gr
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
+/* The numbers of a product's operands. */
+static uint64_t seed_of_product(const struct concurrent *own, uint32_t call, uint32_t group)
+{
+    return (own->session->options->seed + 1009 * (uint64_t)call + group) & UINT32_MAX;
+}
+
+static void make_operands(const struct concurrent *own, uint32_t call, uint32_t rank,
+                          uint32_t group)
+{
+    const struct compute_request *const request = &own->plan.calls[call].compute;
+    struct running *const r = &own->running[call];
+    if (request->kind != COMPUTE_PRODUCT)
+        return;
+    r->out[rank] = dist_compute_operands(request);
+    dist_fill_operands(r->out[rank], request, seed_of_product(own, call, group));
+}
+
+/* A rank's product: each block. */
+static void verify_product(struct concurrent *own, uint32_t call, uint32_t rank, uint32_t group)
+{
+    const struct compute_request *const request = &own->plan.calls[call].compute;
+    const struct compute_job *const job = dist_compute_job(request);
+    struct running *const r = &own->running[call];
+    const uint64_t elems = r->out[rank]->shard_elems, first = rank * matmul_result(&job->shape);
+    const size_t bytes = dtype_bytes(request->dtype);
+    uint8_t *const got = malloc(tensor_parts(r->out[rank]) * elems * bytes);
+    if (got != NULL)
+        dist_tensor_copy_to(r->out[rank], request->dtype, got, tensor_parts(r->out[rank]) * elems);
+    own->no_memory |= got == NULL;
+    for (uint32_t i = 0; i < job->pes && got != NULL; i++) {
+        const struct compute_block block = compute_block_of(job, i);
+        uint64_t wrong = 0;
+        own->no_memory |= !compute_verify(
+            job, i, seed_of_product(own, call, group), first, own->session->config->ccl.arithmetic,
+            got + ((job->request.first + i) * elems + matmul_result(&block.shape)) * bytes, &wrong);
+        r->wrong += (int64_t)wrong;
+    }
+    r->proof = PROOF_ORDER;
+    free(got);
+}
+
 /* Creates and fills the tensors of a rank's part. */
 static void make_tensors(struct concurrent *own, uint32_t call, uint32_t rank, uint32_t group,
                          uint32_t i)
@@ -84,10 +127,14 @@ static void make_tensors(struct concurrent *own, uint32_t call, uint32_t rank, u
     struct running *const r = &own->running[call];
     const enum dtype dtype = own->session->options->dtype;
     const enum ccl_collective does = c->asked->collective;
+    r->in[rank] = r->out[rank] = NULL;
+    if (does == CCL_COMPUTE) {
+        make_operands(own, call, rank, group);
+        return;
+    }
     const struct dp_policy policy = dist_group_policy(
         dist_group_at(own->session->dist, concurrent_group(&own->plan, c, group)));
     const bool gathers = does == CCL_ALL_GATHER, sends = does == CCL_SEND_RECV;
-    r->in[rank] = r->out[rank] = NULL;
     if (does == CCL_BARRIER)
         return;
     if (!sends || i == 1)
@@ -108,6 +155,8 @@ static struct dist_work *begin_call(const struct concurrent *own, uint32_t call,
     const struct concurrent_call *const c = &own->plan.calls[call];
     const struct running *const r = &own->running[call];
     const struct run_options *const options = own->session->options;
+    if (c->asked->collective == CCL_COMPUTE)
+        return dist_compute_async(&c->compute, r->out[rank]);
     struct dist_group *const in_group =
         dist_group_at(own->session->dist, concurrent_group(&own->plan, c, group));
     switch (c->asked->collective) {
@@ -187,6 +236,9 @@ static void concurrent_worker(int rank, void *arg)
         if (own->session->options->verify_data && i == 1 &&
             plan->calls[call].asked->collective == CCL_SEND_RECV)
             verify_receipt(own, call, me, group);
+        if (own->session->options->verify_data && own->running[call].out[rank] != NULL &&
+            plan->calls[call].asked->collective == CCL_COMPUTE && own->stage == ALL_CALLS)
+            verify_product(own, call, me, group);
     }
 }
 
@@ -279,6 +331,33 @@ static int explain_group(struct concurrent *own, uint32_t call,
     return r->explain != NULL ? CW_OK : cw_error_memory(error, "the explanation");
 }
 
+static void note_times(struct concurrent *own, struct outcome *outcome,
+                       const struct lp_times *times)
+{
+    outcome->end_ps = outcome->start_ps == INT64_MAX || times->last_end_ps > outcome->end_ps
+                          ? times->last_end_ps
+                          : outcome->end_ps;
+    outcome->start_ps =
+        times->first_start_ps < outcome->start_ps ? times->first_start_ps : outcome->start_ps;
+    if (own->times.last_end_ps <= times->last_end_ps)
+        own->times = *times;
+}
+
+/* A rank has computed: one of the ranks of a group. */
+static int computed(struct concurrent *own, const struct dist_completion *completion)
+{
+    const uint32_t rank = completion->first_rank;
+    uint32_t call = 0, group, i;
+    while (own->plan.calls[call].asked->collective != CCL_COMPUTE ||
+           own->running[call].work[rank] != completion->work)
+        call++;
+    (void)concurrent_member(&own->plan, &own->plan.calls[call], rank, &group, &i);
+    note_times(own, &own->running[call].outcomes[group], completion->times);
+    snprintf(own->running[call].algorithm, sizeof own->running[call].algorithm, "%s",
+             completion->algorithm->name);
+    return CW_OK;
+}
+
 /* A call of a group has ended on all its ranks; of a send, on one of the two. */
 static int concurrent_completed(void *arg, const struct dist_completion *completion,
                                 struct cw_error *error)
@@ -286,6 +365,8 @@ static int concurrent_completed(void *arg, const struct dist_completion *complet
     struct concurrent *const own = ((struct bench_session *)arg)->own;
     const struct run_options *const options = own->session->options;
     uint32_t number = 0, group;
+    if (completion->collective == CCL_COMPUTE)
+        return computed(own, completion);
     while (dist_group_at(completion->dist, number) != completion->group)
         number++;
     const uint32_t call = own->stage != ALL_CALLS
@@ -294,14 +375,7 @@ static int concurrent_completed(void *arg, const struct dist_completion *complet
     struct running *const r = &own->running[call];
     group = number - own->plan.sources[own->plan.calls[call].source].first;
     struct outcome *const outcome = &r->outcomes[group];
-    const struct lp_times *const times = completion->times;
-    outcome->end_ps = outcome->start_ps == INT64_MAX || times->last_end_ps > outcome->end_ps
-                          ? times->last_end_ps
-                          : outcome->end_ps;
-    outcome->start_ps =
-        times->first_start_ps < outcome->start_ps ? times->first_start_ps : outcome->start_ps;
-    if (own->times.last_end_ps <= times->last_end_ps)
-        own->times = *times;
+    note_times(own, outcome, completion->times);
     int code = explain_group(own, call, completion, error);
     if (completion->collective == CCL_SEND_RECV || code != CW_OK)
         return code;
@@ -422,14 +496,17 @@ static int add_call_row(struct concurrent *own, uint32_t call, struct cw_error *
     const uint32_t times = options->iterations;
     const enum ccl_collective does = c->asked->collective;
     const bool reduces = does == CCL_ALL_REDUCE || does == CCL_REDUCE_SCATTER;
-    const bool has_tensors = does != CCL_BARRIER;
+    const bool computes = does == CCL_COMPUTE;
+    const bool has_tensors =
+        does != CCL_BARRIER && (!computes || c->compute.kind == COMPUTE_PRODUCT);
     struct result_row *const row = bench_add_row(own->session, c->name, c->n_elem, error);
     if (row == NULL)
         return error->exit_code;
     row->ranks = c->size;
-    row->shards = has_tensors ? c->shards : 0;
+    row->shards = has_tensors && !computes ? c->shards : 0;
+    row->flops = computes ? compute_flops(&c->job) : 0;
     row->together = c->together;
-    row->counted_bytes = row->bytes * (c->together || !has_tensors ? 1 : c->shards);
+    row->counted_bytes = row->bytes * (c->together || row->shards == 0 ? 1 : c->shards);
     row->bus_factor = row_work_bus_factor(does, (double)c->size * (c->together ? c->shards : 1));
     bench_set_bound(row, c->bound);
     row->time_ps = row->host_time_ps = result_mean_ps(r->slowest_ps, times);
@@ -457,7 +534,7 @@ static int add_call_row(struct concurrent *own, uint32_t call, struct cw_error *
     r->explain = NULL;
     if (row->explain != NULL) /* and the bytes of its groups alone */
         bench_row_links(own->session, row, 1 + c->source);
-    row->has_hash = has_tensors && does != CCL_SEND_RECV && !options->no_data;
+    row->has_hash = row->shards > 0 && does != CCL_SEND_RECV && !options->no_data;
     if (row->has_hash) {
         XXH3_state_t *const state = XXH3_createState();
         if (state == NULL)

@@ -200,12 +200,17 @@ static uint32_t source_of(const struct bench_session *session, struct concurrent
     struct concurrent_source *const source = &plan->sources[plan->source_count];
     if (take_set(session->config, call, source, error) != CW_OK)
         return UINT32_MAX;
-    snprintf(source->entry, sizeof source->entry, "%s",
-             entry_of(session->config, call, &source->set));
+    if (call->collective != CCL_COMPUTE) /* a computation needs no groups, only their ranks */
+        snprintf(source->entry, sizeof source->entry, "%s",
+                 entry_of(session->config, call, &source->set));
     for (uint32_t i = 0; i < plan->source_count && call->collective != CCL_SEND_RECV; i++)
         if (same_source(&plan->sources[i], source))
             return i;
     source->config = *session->config;
+    if (call->collective == CCL_COMPUTE) {
+        plan->source_count++;
+        return list_groups(source, error) == CW_OK ? plan->source_count - 1 : UINT32_MAX;
+    }
     config_entry(session->config, source->entry, &source->config.ccl);
     source->config.ccl.n_elem = 0;
     plan->source_count++; /* its memory is freed with the plan */
@@ -218,6 +223,28 @@ static uint32_t source_of(const struct bench_session *session, struct concurrent
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
+/* On the PEs of the groups' lanes. */
+static int plan_computation(const struct bench_session *session,
+                            const struct concurrent_source *source, struct concurrent_call *call,
+                            struct cw_error *error)
+{
+    const struct hw_config *const hw = &session->config->hw;
+    const uint64_t rings = dist_ring_bytes(session->config, HW_MEMORY_TCM);
+    const bool some = source->set.pes < hw_cubes(hw) * hw_pes(hw);
+    struct cw_error why;
+    call->compute = call->asked->compute;
+    call->compute.dtype = session->options->dtype;
+    call->compute.first = some ? source->set.first_pe : 0;
+    call->compute.count = some ? source->set.pes : 0;
+    if (compute_job_of(hw, &call->compute, hw->tcm_bytes > rings ? hw->tcm_bytes - rings : 0, 0,
+                       &call->job, &why) != CW_OK)
+        return refuse(call->asked, error, "%.800s", why.text);
+    call->n_elem =
+        call->compute.kind == COMPUTE_PRODUCT ? (uint64_t)call->compute.m * call->compute.n : 0;
+    call->bound = compute_bound(hw, &call->job);
+    return CW_OK;
+}
+
 static int plan_call(const struct bench_session *session, struct concurrent_plan *plan,
                      const struct run_call *asked, struct concurrent_call *call,
                      struct cw_error *error)
@@ -229,10 +256,14 @@ static int plan_call(const struct bench_session *session, struct concurrent_plan
         return error->exit_code;
     struct concurrent_source *const source = &plan->sources[call->source];
     snprintf(call->name, sizeof call->name, "%.15s:%.79s",
-             asked->collective == CCL_SEND_RECV ? "send" : ccl_collective_name(asked->collective),
+             asked->collective == CCL_SEND_RECV ? "send"
+             : asked->collective == CCL_COMPUTE ? compute_kernel_name(asked->compute.kind)
+                                                : ccl_collective_name(asked->collective),
              asked->groups);
     call->groups = source->groups;
     call->size = source->set.size;
+    if (asked->collective == CCL_COMPUTE)
+        return plan_computation(session, source, call, error);
     call->shards = bench_parts(&source->config.hw, &source->policy);
     if (asked->collective == CCL_BARRIER)
         return CW_OK;
@@ -281,10 +312,10 @@ static void sort_by_start(struct concurrent_plan *plan)
 
 static bool fill_specs(struct concurrent_plan *plan)
 {
-    plan->specs = calloc(plan->spec_count, sizeof *plan->specs);
+    plan->specs = calloc(plan->spec_count + 1, sizeof *plan->specs);
     for (uint32_t s = 0; s < plan->source_count && plan->specs != NULL; s++) {
         const struct concurrent_source *const source = &plan->sources[s];
-        for (uint32_t g = 0; g < source->groups; g++)
+        for (uint32_t g = 0; g < source->groups && source->entry[0] != '\0'; g++)
             plan->specs[source->first + g] =
                 (struct dist_group_spec){.name = source->names[g],
                                          .ranks = source->ranks + (size_t)g * source->set.size,
@@ -356,7 +387,8 @@ uint32_t concurrent_call_of(const struct concurrent_plan *plan, uint32_t group, 
     for (uint32_t k = 0; k < plan->call_count; k++) {
         const struct concurrent_call *const call = &plan->calls[plan->order[k]];
         const struct concurrent_source *const source = &plan->sources[call->source];
-        if (group < source->first || group >= source->first + source->groups)
+        if (group < source->first || group >= source->first + source->groups ||
+            call->asked->collective == CCL_COMPUTE)
             continue;
         if (number == 0 || call->asked->collective == CCL_SEND_RECV)
             return plan->order[k];
@@ -368,7 +400,7 @@ uint32_t concurrent_call_of(const struct concurrent_plan *plan, uint32_t group, 
 bool concurrent_alike(const struct concurrent_plan *plan, uint32_t a, uint32_t b)
 {
     const struct run_call *const x = plan->calls[a].asked, *const y = plan->calls[b].asked;
-    return x->collective == y->collective && x->bytes == y->bytes &&
+    return x->collective == y->collective && x->bytes == y->bytes && x->collective != CCL_COMPUTE &&
            strcmp(x->groups, y->groups) == 0;
 }
 
@@ -380,6 +412,12 @@ static double events_of(const struct concurrent_source *source, const struct con
     struct cw_error ignored;
     struct ccl_refusal refusal;
     const enum ccl_collective asked = call->asked->collective;
+    if (asked == CCL_COMPUTE)
+        return call->size *
+               compute_events(&(struct ccl_call){.hw = &source->config.hw,
+                                                 .ccl = &ccl,
+                                                 .dtype = (enum lp_dtype)options->dtype},
+                              &call->job);
     const struct ccl_call of_entry = {.hw = &source->config.hw,
                                       .ccl = &ccl,
                                       .collective = asked == CCL_SEND_RECV ? CCL_ALL_TO_ALL : asked,

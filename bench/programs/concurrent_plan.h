@@ -27,9 +27,11 @@ struct concurrent_call {
     char name[96];   /* "all_reduce:tp" */
     uint32_t source; /* which */
     uint32_t groups, size;
-    uint32_t shards; /* of a rank's tensor */
-    bool together;   /* they are added together */
-    uint64_t n_elem; /* of a shard: of an all-gather's result, of other inputs */
+    uint32_t shards;                /* of a rank's tensor */
+    bool together;                  /* they are added together */
+    uint64_t n_elem;                /* of a shard: of an all-gather's result, of other inputs */
+    struct compute_request compute; /* of CCL_COMPUTE, */
+    struct compute_job job;         /* and by estimate of the free TCM */
     struct hw_bound bound;
 };
 

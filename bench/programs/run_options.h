@@ -14,7 +14,7 @@
 #include "collectives/config/config.h"
 #include "collectives/config/config_load.h"
 #include "collectives/data/dtype.h"
-#include "collectives/compute/matmul.h"
+#include "collectives/compute/compute.h"
 #include "core/cw.h"
 #include "hw/structure.h"
 
@@ -32,7 +32,8 @@ struct run_call {
     enum ccl_collective collective; /* CCL_SEND_RECV: from the rank `from` to the rank `to` */
     char groups[80];                /* "tp", "tp.3", "world"; of a send "0-8" */
     uint32_t from, to;
-    uint64_t bytes; /* of a rank's tensor */
+    uint64_t bytes;                 /* of a rank's tensor */
+    struct compute_request compute; /* of CCL_COMPUTE, but for its PEs and its type */
     int64_t start_ps;
 };
 

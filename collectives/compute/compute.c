@@ -90,6 +90,11 @@ const struct tl_kernel *compute_kernel(const struct compute_job *job)
     return kernels[job->request.kind];
 }
 
+const char *compute_kernel_name(enum compute_kind kind)
+{
+    return kind == COMPUTE_PRODUCT ? "product" : kind == COMPUTE_ROOFLINE ? "roofline" : "time";
+}
+
 /* ---- blocks of a product --------------------------------------------------------------------- */
 
 /* Where part `i` of `parts` begins. */

@@ -81,6 +81,7 @@ double compute_flops(const struct compute_job *job);
  * and dtype. */
 double compute_events(const struct ccl_call *call, const struct compute_job *job);
 
+const char *compute_kernel_name(enum compute_kind kind); /* "product", "roofline", "time" */
 extern const struct tl_kernel compute_roofline_kernel, compute_time_kernel;
 const struct tl_kernel *compute_kernel(const struct compute_job *job);
 

@@ -147,6 +147,37 @@ static void an_algorithm_that_is_named_reduces_in_each_group(void **state)
 }
 
 /* Calls of a configuration do what those of the line do, which replace them. */
+/* Time in the first row, in ns. */
+static double first_ns(json_t *root)
+{
+    const json_t *const row = json_array_get(json_object_get(root, "results"), 0);
+    const double ns = json_number_value(json_object_get(row, "time_ns"));
+    json_decref(root);
+    return ns;
+}
+
+/* Ranks compute beside the collectives of their groups: products are verified, a time is as much
+ * longer as was asked for, and FLOP/s are counted. */
+static void ranks_compute_beside_collectives(void **state)
+{
+    (void)state;
+    json_t *const root =
+        run_json(RUN GROUPS "--verify-data --call all_reduce:tp:64KiB,product:world:40x30x200@1us,"
+                            "roofline:tp.1:1.5G/1MiB,time:tp:5us");
+    const json_t *const rows = json_object_get(root, "results");
+    assert_int_equal(json_array_size(rows), 5);
+    assert_int_equal(json_integer_value(json_object_get(json_array_get(rows, 0), "wrong")), 0);
+    assert_int_equal(json_integer_value(json_object_get(json_array_get(rows, 1), "wrong")), 0);
+    assert_true(json_number_value(json_object_get(json_array_get(rows, 1), "flops")) ==
+                2.0 * 40 * 30 * 200);
+    assert_true(json_number_value(json_object_get(json_array_get(rows, 2), "flops")) == 1.5e9);
+    assert_null(json_object_get(json_array_get(rows, 3), "flops"));
+    json_decref(root);
+    const double five = first_ns(run_json(RUN GROUPS "--call time:tp:5us")),
+                 seven = first_ns(run_json(RUN GROUPS "--call time:tp:7us"));
+    assert_true(seven - five > 1999.9995 && seven - five < 2000.0005);
+}
+
 static void calls_may_stand_in_the_configuration(void **state)
 {
     (void)state;
@@ -182,6 +213,9 @@ static void what_cannot_be_called_is_refused_with_what_could(void **state)
         {"send:3-3:4", "a send goes from one rank to another, as in send:0-8:64KiB"},
         {"send:tp:4", "a send goes from one rank to another, as in send:0-8:64KiB"},
         {"reduce:tp:4", "expected all_reduce, reduce_scatter, "},
+        {"product:tp:4x4", "a product is MxNxK"},
+        {"roofline:tp:5", "a roofline has flops and bytes"},
+        {"time:tp", "time:tp:5us"},
         {"all_reduce:tp", "after the groups stands the size of a rank's tensor"},
         {"all_reduce:tp:4@5", "after @ stands a time such as 5us"},
         {"barrier:tp:4", "a barrier has no size: barrier:tp"},
@@ -261,6 +295,7 @@ int main(void)
         cmocka_unit_test(every_collective_is_verified_beside_all_others),
         cmocka_unit_test(modes_and_threads_change_no_time_and_no_bit),
         cmocka_unit_test(an_algorithm_that_is_named_reduces_in_each_group),
+        cmocka_unit_test(ranks_compute_beside_collectives),
         cmocka_unit_test(calls_may_stand_in_the_configuration),
         cmocka_unit_test(what_cannot_be_called_is_refused_with_what_could),
         cmocka_unit_test(explanations_and_bytes_are_of_a_call_s_groups),
