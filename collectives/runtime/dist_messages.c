@@ -539,11 +539,13 @@ struct dist_work *dist_batch_isend_irecv(struct dist_group *group, const struct 
     }
     dist_wait_for_room(own->dist, (uint32_t)mp_rank()); /* from here on nothing waits */
     struct dist_messages *const m = create_messages(0, 0);
-    if (m == NULL)
-        mp_fail(CW_NO_RESOURCE, "out of memory: a batch of %u operations", count);
-    m->program = program;
-    m->list.apart = true;
-    if (add_ops(m, ops, count, &error) != CW_OK) {
+    int code = m != NULL ? CW_OK : dist_no_memory(&error);
+    if (m != NULL) {
+        m->program = program;
+        m->list.apart = true;
+        code = add_ops(m, ops, count, &error);
+    }
+    if (code != CW_OK) {
         dist_free_messages(m);
         mp_fail(error.exit_code, "%s", cw_error_text(&error));
     }

@@ -81,8 +81,9 @@ static const char *call_name(const struct dist_work *work)
 enum { NUMBER_BYTES = 32 };
 static const char *number_name(const struct dist_work *work, char text[NUMBER_BYTES])
 {
-    (void)snprintf(text, NUMBER_BYTES, work->alone ? "the batch" : "call %llu",
-                   (unsigned long long)work->number);
+    if (work->alone)
+        return "the batch";
+    (void)snprintf(text, NUMBER_BYTES, "call %llu", (unsigned long long)work->number);
     return text;
 }
 
@@ -134,13 +135,14 @@ int dist_check_shared(const struct dist_work *work, uint32_t rank, struct cw_err
         const uint32_t earlier = part_in_flight(at, world_rank, order);
         if (earlier == UINT32_MAX || !share(at, earlier, work, rank))
             continue;
-        char number[NUMBER_BYTES];
+        char text[NUMBER_BYTES];
+        const char *const number = number_name(at, text);
         const char *const why_other = why == NULL ? why_alone(at, earlier) : NULL;
         if (why != NULL || why_other != NULL)
             return cw_error_set(error, CW_PROGRAM_FAILED,
                                 "rank %u: %s uses a tensor of %s, %s, which has not ended on the "
                                 "rank; %s %s; legal: after dist_wait() for %s",
-                                world_rank, call_name(work), number_name(at, number), call_name(at),
+                                world_rank, call_name(work), number, call_name(at),
                                 why != NULL ? why : why_other, call_name(why != NULL ? work : at),
                                 number);
     }
