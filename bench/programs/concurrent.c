@@ -278,7 +278,7 @@ static int verify_reduction(struct concurrent *own, uint32_t call, uint32_t grou
     const struct run_options *const options = own->session->options;
     const struct concurrent_call *const c = &own->plan.calls[call];
     const struct dist_facts facts = dist_group_facts(completion->group);
-    const struct config config = dist_group_config(completion->group);
+    const struct config config = dist_group_config(completion->group, completion->algorithm);
     const enum dtype dtype = dtype_of_results(options->dtype, config.ccl.arithmetic);
     const uint64_t operands = (uint64_t)c->size * (facts.parts > 0 ? 1 : c->shards);
     const bool is_built_in =

@@ -5,7 +5,7 @@
  * additions depends on the number of ranks alone: pair sums, then a tree over the packages.
  *
  * Round i = 0 .. Y - 1 is a fork and a join of three streams, while the kernel waits (Y: packages;
- * t_i: the SIP that intermediate i is for; in round i this rank writes to r + 2i and is written to
+ * t_i: the die that intermediate i is for; in round i this rank writes to r + 2i and is written to
  * by r - 2i): main: puts input[S(t_i ^ 1)] into its mate's intermediate i, to be reduced there;
  *   hccs: puts intermediate i - 1 to the SIP it is for, into the slot of its package;
  *   copy: prepares intermediate i + 1 from input[S(t_(i+1))].
@@ -22,17 +22,17 @@ uint32_t birs_packages(const struct tl *tl) { return rs_ranks(tl) / 2; }
 
 uint32_t birs_ahead(const struct tl *tl, uint32_t packages)
 {
-    return (rs_sip(tl) + 2 * packages) % rs_ranks(tl);
+    return (rs_die(tl) + 2 * packages) % rs_ranks(tl);
 }
 
 uint32_t birs_target(const struct tl *tl, uint32_t i)
 {
-    return i + 1 < birs_packages(tl) ? birs_ahead(tl, i + 1) : rs_sip(tl);
+    return i + 1 < birs_packages(tl) ? birs_ahead(tl, i + 1) : rs_die(tl);
 }
 
 struct rs_put birs_sio_put(const struct tl *tl, uint32_t round, uint32_t slot)
 {
-    const uint32_t mate = rs_sip(tl) ^ 1;
+    const uint32_t mate = rs_die(tl) ^ 1;
     return (struct rs_put){.to = mate,
                            .from = mate,
                            .src = rs_slice(tl, rs_rank_on(tl, birs_target(tl, round) ^ 1)),
@@ -62,7 +62,7 @@ static enum tl_status birs_hccs_stream(struct tl *tl, void *frame)
     const struct rs_put put = {.to = birs_ahead(tl, f->round),
                                .from = birs_ahead(tl, y - f->round),
                                .src = rs_slot(tl, f->round - 1),
-                               .dst = rs_slot(tl, y + rs_sip(tl) / 2)};
+                               .dst = rs_slot(tl, y + rs_die(tl) / 2)};
     return rs_exchange(tl, f, &put);
 }
 
@@ -98,7 +98,7 @@ enum tl_status birs_rounds(struct tl *tl, struct rs_frame *f)
 uint64_t birs_partial_va(const struct tl *tl, uint32_t package)
 {
     const uint32_t y = birs_packages(tl);
-    return rs_slot_va(tl, package == rs_sip(tl) / 2 ? y - 1 : y + package);
+    return rs_slot_va(tl, package == rs_die(tl) / 2 ? y - 1 : y + package);
 }
 
 static enum tl_status birs_run(struct tl *tl, void *frame)
@@ -167,15 +167,15 @@ enum { SIO, HCCS = 2 }; /* queues, each of two */
 void birs_describe_round(const struct ccl_call *call, uint32_t round, struct cost_steps *steps)
 {
     const struct ccl_ranks *const places = &call->ccl->ranks;
-    const uint32_t own = ccl_rank_on(places, 0), y = call->world_size / 2;
+    const uint32_t own = ccl_rank_at(places, 0), y = call->world_size / 2;
     const uint64_t slice = ccl_rs_slice_bytes(call);
     cost_queues(steps, 4);
     cost_fork(steps);
     describe_exchange(steps, SIO,
-                      (struct cost_put){own, ccl_rank_on(places, 1), slice, .reduce = true});
+                      (struct cost_put){own, ccl_rank_at(places, 1), slice, .reduce = true});
     if (round > 0)
         describe_exchange(steps, HCCS,
-                          (struct cost_put){own, ccl_rank_on(places, 2 * round), slice, false});
+                          (struct cost_put){own, ccl_rank_at(places, 2 * round), slice, false});
     if (round + 1 < y) {
         cost_stream(steps);
         cost_copy(steps, slice);
@@ -186,15 +186,15 @@ void birs_describe_round(const struct ccl_call *call, uint32_t round, struct cos
 void birs_describe_gather(const struct ccl_call *call, struct cost_steps *steps)
 {
     const struct ccl_ranks *const places = &call->ccl->ranks;
-    const uint32_t own = ccl_rank_on(places, 0), y = call->world_size / 2;
+    const uint32_t own = ccl_rank_at(places, 0), y = call->world_size / 2;
     const uint64_t slice = ccl_rs_slice_bytes(call);
     for (uint32_t round = 0; round < y; round++) {
         cost_fork(steps);
-        describe_exchange(steps, SIO, (struct cost_put){own, ccl_rank_on(places, 1), slice, false});
+        describe_exchange(steps, SIO, (struct cost_put){own, ccl_rank_at(places, 1), slice, false});
         if (round + 1 < y)
             describe_exchange(
                 steps, HCCS,
-                (struct cost_put){own, ccl_rank_on(places, 2 * (round + 1)), slice, false});
+                (struct cost_put){own, ccl_rank_at(places, 2 * (round + 1)), slice, false});
         cost_join(steps);
     }
 }

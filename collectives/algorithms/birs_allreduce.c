@@ -22,7 +22,7 @@ static struct rs_put put_result(const struct tl *tl, uint32_t of, uint32_t to, u
 static enum tl_status birs_allreduce_main_stream(struct tl *tl, void *frame)
 {
     struct rs_frame *f = frame;
-    const uint32_t mate = rs_sip(tl) ^ 1;
+    const uint32_t mate = rs_die(tl) ^ 1;
     if (!f->gathering)
         return birs_stream[0](tl, frame);
     const struct rs_put put =
@@ -35,7 +35,7 @@ static enum tl_status birs_allreduce_hccs_stream(struct tl *tl, void *frame)
     struct rs_frame *f = frame;
     if (!f->gathering)
         return birs_stream[1](tl, frame);
-    const struct rs_put put = put_result(tl, rs_sip(tl), birs_ahead(tl, f->round + 1),
+    const struct rs_put put = put_result(tl, rs_die(tl), birs_ahead(tl, f->round + 1),
                                          birs_ahead(tl, birs_packages(tl) - f->round - 1));
     return rs_exchange(tl, f, &put);
 }

@@ -95,7 +95,7 @@ static bool birs_tree_has_sibling(struct birs_tree tree, uint32_t level)
 
 enum { STREAM_MAIN = 1, STREAM_HCCS = 2, STREAM_COPY = 4, RING = 4 };
 
-static uint32_t own_package(const struct tl *tl) { return rs_sip(tl) / 2; }
+static uint32_t own_package(const struct tl *tl) { return rs_die(tl) / 2; }
 static struct birs_tree own_tree(const struct tl *tl)
 {
     return (struct birs_tree){.packages = birs_packages(tl), .own = own_package(tl)};

@@ -61,6 +61,15 @@ static const char *ranks_key(const struct ccl_call *call)
     return call->ccl->world_size ? "defaults.world_size" : "system.sips.count";
 }
 
+/* The first SIP of a group whose mate is not in the group; UINT32_MAX: there is none. */
+static uint32_t die_alone(const struct ccl_ranks *ranks)
+{
+    for (uint32_t i = 0; ranks->list != NULL && i < ranks->count; i++)
+        if (ccl_place_of_sip(ranks, ranks->list[i] ^ 1) == UINT32_MAX)
+            return ranks->list[i];
+    return UINT32_MAX;
+}
+
 /* Algorithms of the same collective that run where this one does not. */
 static const char *others(const struct ccl_call *call)
 {
@@ -68,6 +77,8 @@ static const char *others(const struct ccl_call *call)
     const bool pairs = call->hw->sip_topology->paired;
     if (call->collective == CCL_ALL_REDUCE)
         return "ring_allreduce or tree_allreduce";
+    if (die_alone(&call->ccl->ranks) != UINT32_MAX)
+        return "rhd or mesh";
     if (pairs && n > CCL_BIRS_RANKS_MAX && n % 2 == 0)
         return "birs_inter, rhd or mesh";
     return pairs && n <= CCL_BIRS_RANKS_MAX && n % 2 == 0 ? "birs, rhd or mesh" : "rhd or mesh";
@@ -97,6 +108,12 @@ static int check_rank_count(const struct ccl_call *call, const struct ccl_rs_nee
     else if (needs->pairs && n % 2 != 0) {
         (void)ccl_refuse(refusal, at, "%s reduces over pairs of ranks, and %u is odd", name, n);
         (void)ccl_legal(refusal, "legal is an even number %s", wanted);
+    } else if (needs->pairs && die_alone(&call->ccl->ranks) != UINT32_MAX) {
+        (void)ccl_refuse(refusal, at,
+                         "%s reduces over the two dies of each package, and SIP %u is in the group "
+                         "without SIP %u",
+                         name, die_alone(&call->ccl->ranks), die_alone(&call->ccl->ranks) ^ 1);
+        (void)ccl_legal(refusal, "legal are both dies of each package");
     } else if (n < needs->ranks_min || (needs->ranks_max > 0 && n > needs->ranks_max))
         (void)ccl_refuse(refusal, at, "%s takes an even number of ranks %s, and there are %u", name,
                          wanted, n);

@@ -12,16 +12,15 @@ _Static_assert(RS_SCALARS <= TL_SCALARS_MAX, "the scalars fit in a launch");
 static const struct ccl_ranks *places(const struct tl *tl) { return tl_args(tl)->more; }
 
 uint32_t rs_ranks(const struct tl *tl) { return (uint32_t)tl_args(tl)->scalar[RS_RANKS]; }
-uint32_t rs_sip(const struct tl *tl) { return tl_place(tl).sip; }
-uint32_t rs_rank_on(const struct tl *tl, uint32_t sip) { return ccl_rank_on(places(tl), sip); }
-uint32_t rs_sip_of(const struct tl *tl, uint32_t rank) { return ccl_sip_of(places(tl), rank); }
+uint32_t rs_die(const struct tl *tl) { return ccl_place_of_sip(places(tl), tl_place(tl).sip); }
+uint32_t rs_rank_on(const struct tl *tl, uint32_t die) { return ccl_rank_at(places(tl), die); }
 
-uint32_t rs_pe_on(const struct tl *tl, uint32_t sip)
+uint32_t rs_pe_on(const struct tl *tl, uint32_t die) { return rs_pe_of(tl, rs_rank_on(tl, die)); }
+
+uint32_t rs_pe_of(const struct tl *tl, uint32_t rank)
 {
-    return tl_pe_index(tl, (struct hw_place){.sip = sip});
+    return tl_pe_index(tl, (struct hw_place){.sip = ccl_sip_of(places(tl), rank)});
 }
-
-uint32_t rs_pe_of(const struct tl *tl, uint32_t rank) { return rs_pe_on(tl, rs_sip_of(tl, rank)); }
 
 uint32_t rs_slice_bytes(const struct tl *tl)
 {

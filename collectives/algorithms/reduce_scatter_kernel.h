@@ -35,12 +35,12 @@ _Static_assert(sizeof(struct rs_frame) <= TL_FRAME_BYTES, "the frame fits in a k
 
 uint32_t rs_ranks(const struct tl *tl);
 uint32_t rs_slice_bytes(const struct tl *tl);
-/* This PE's SIP, and the rank that is on a SIP. */
-uint32_t rs_sip(const struct tl *tl);
-uint32_t rs_rank_on(const struct tl *tl, uint32_t sip);
-uint32_t rs_sip_of(const struct tl *tl, uint32_t rank);
-/* PE 0 of a SIP, of the SIP of a rank, by its global index. */
-uint32_t rs_pe_on(const struct tl *tl, uint32_t sip);
+/* A die is the place of a SIP among those of all ranks, in ascending order: 2k and 2k + 1 are of
+ * one package. This PE's, and the rank that is on one. */
+uint32_t rs_die(const struct tl *tl);
+uint32_t rs_rank_on(const struct tl *tl, uint32_t die);
+/* PE 0 of a die, of the SIP of a rank, by its global index. */
+uint32_t rs_pe_on(const struct tl *tl, uint32_t die);
 uint32_t rs_pe_of(const struct tl *tl, uint32_t rank);
 
 /* Where slice p of the input is, and slot i of the scratch: virtual here, physical anywhere. */
@@ -51,7 +51,7 @@ struct lp_operand rs_slot(const struct tl *tl, uint32_t slot);
 uint64_t rs_output_va(const struct tl *tl);
 struct lp_operand rs_output(const struct tl *tl);
 
-/* One side of an exchange: `to`, `from`: SIPs that this PE writes to and that write to it. */
+/* One side of an exchange: `to`, `from`: dies that this PE writes to and that write to it. */
 struct rs_put {
     uint32_t to, from;
     struct lp_operand src, dst; /* a slice */

@@ -43,12 +43,13 @@ static inline uint32_t ccl_sip_of(const struct ccl_ranks *ranks, uint32_t rank)
            : ranks->per_sip    ? rank / ranks->per_sip
                                : rank;
 }
-/* The rank on a SIP; a number that is no rank's: there is none. */
-static inline uint32_t ccl_rank_on(const struct ccl_ranks *ranks, uint32_t sip)
+/* A SIP's place among those of all ranks, in ascending order; of the world, which has the first
+ * SIPs, its number. UINT32_MAX: it has no rank of the group. */
+static inline uint32_t ccl_place_of_sip(const struct ccl_ranks *ranks, uint32_t sip)
 {
     uint32_t from = 0, to = ranks->count;
     if (ranks->list == NULL)
-        return ranks->mapped ? ranks->rank_on[sip] : sip;
+        return sip;
     while (from < to) {
         const uint32_t middle = from + (to - from) / 2;
         if (ranks->list[ranks->sorted[middle]] < sip)
@@ -56,8 +57,22 @@ static inline uint32_t ccl_rank_on(const struct ccl_ranks *ranks, uint32_t sip)
         else
             to = middle;
     }
-    return from < ranks->count && ranks->list[ranks->sorted[from]] == sip ? ranks->sorted[from]
-                                                                          : UINT32_MAX;
+    return from < ranks->count && ranks->list[ranks->sorted[from]] == sip ? from : UINT32_MAX;
+}
+
+/* The rank at a place. */
+static inline uint32_t ccl_rank_at(const struct ccl_ranks *ranks, uint32_t place)
+{
+    return ranks->list != NULL ? ranks->sorted[place]
+           : ranks->mapped     ? ranks->rank_on[place]
+                               : place;
+}
+
+/* The rank on a SIP; a number that is no rank's: there is none. */
+static inline uint32_t ccl_rank_on(const struct ccl_ranks *ranks, uint32_t sip)
+{
+    const uint32_t place = ccl_place_of_sip(ranks, sip);
+    return place != UINT32_MAX ? ccl_rank_at(ranks, place) : UINT32_MAX;
 }
 
 /* The rank's PE within its SIP, where ranks are PEs; else its first. */

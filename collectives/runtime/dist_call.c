@@ -26,12 +26,17 @@ static const struct tensor *launch_tensor(const struct submission *submission)
     return submission->in != NULL ? submission->in : submission->out;
 }
 
-/* As the algorithm sees it, or (before it is known) the one that chooses. */
-static const struct config *seen_config(const struct dist_work *work)
+/* As the algorithm sees it, or (before it is known) the configured one, if it may carry out the
+ * call. */
+static const struct config *seen_config(const struct dist_work *work, uint32_t rank)
 {
     const struct dist_group *const group = work->group;
-    const bool by_ring = work->algorithm == NULL || work->algorithm->machine.peers == NULL;
-    return group->ring != NULL && by_ring ? group->ring : group->config;
+    const struct ccl_algorithm *seen = work->algorithm;
+    if (seen == NULL && group->ring != NULL) {
+        seen = install_plan_of(group->plans, 0).algorithm;
+        seen = seen->collective == work->submissions[rank].collective ? seen : NULL;
+    }
+    return dist_seen_config(group, seen);
 }
 
 static struct ccl_call call_of_rank(const struct dist_work *work, uint32_t rank)
@@ -39,7 +44,7 @@ static struct ccl_call call_of_rank(const struct dist_work *work, uint32_t rank)
     const struct dist_group *const group = work->group;
     const struct submission *submission = &work->submissions[rank];
     const struct tensor *tensor = launch_tensor(submission);
-    const struct config *const config = seen_config(work);
+    const struct config *const config = seen_config(work, rank);
     return (struct ccl_call){.hw = &config->hw,
                              .ccl = &config->ccl,
                              .collective = submission->collective,
@@ -737,7 +742,7 @@ static int check_call(const struct dist_work *work, const struct ccl_call *call,
                                                              : CW_OK;
     if (code != CW_OK || is_checked(group, call))
         return code;
-    code = dist_check_call(seen_config(work), call, error);
+    code = dist_check_call(seen_config(work, call->rank), call, error);
     if (code == CW_OK && algorithm == install_plan_of(group->plans, 0).algorithm)
         code = dist_check_own_rings(group->config, algorithm, call,
                                     install_plans_rings(group->plans), error);

@@ -416,10 +416,19 @@ struct dist_facts dist_group_facts(const struct dist_group *group)
                                .schedule = program != NULL ? program->schedule : NULL};
 }
 
-struct config dist_group_config(const struct dist_group *group)
+const struct config *dist_seen_config(const struct dist_group *group,
+                                      const struct ccl_algorithm *algorithm)
 {
-    struct config config = *(group->ring != NULL ? group->ring : group->config);
-    if (group->ring == NULL)
+    const bool by_ring = algorithm == NULL || algorithm->machine.peers == NULL;
+    return group->ring != NULL && by_ring ? group->ring : group->config;
+}
+
+struct config dist_group_config(const struct dist_group *group,
+                                const struct ccl_algorithm *algorithm)
+{
+    const struct config *const seen = dist_seen_config(group, algorithm);
+    struct config config = *seen;
+    if (seen != group->ring)
         config.ccl.world_size = group->size;
     return config;
 }

@@ -191,6 +191,9 @@ int dist_make_groups(struct dist *dist, struct cw_error *error);
 int dist_make_wanted(void *dist, struct cw_error *error);
 /* PEs with which a PE exchanges puts and notifications in a group's calls, at most. */
 uint32_t dist_peers_in(const struct dist_group *group);
+/* The machine and its queues as an algorithm sees them in this group; NULL: one on its queues. */
+const struct config *dist_seen_config(const struct dist_group *group,
+                                      const struct ccl_algorithm *algorithm);
 /* What a group's calls need, beside its plans. False: out of memory. */
 bool dist_allocate_group(struct dist_group *group);
 void dist_free_group(struct dist_group *group); /* what it has, not itself */

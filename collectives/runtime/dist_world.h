@@ -157,9 +157,10 @@ const char *dist_group_name(const struct dist_group *group);
 uint32_t dist_group_size(const struct dist_group *group);
 struct dp_policy dist_group_policy(const struct dist_group *group);
 /* world_size, policy, parts and schedule, as if the group were a world; and the configuration of
- * such a world, which gives the group's results. */
+ * such a world, which gives the results of the group's calls that an algorithm carries out. */
 struct dist_facts dist_group_facts(const struct dist_group *group);
-struct config dist_group_config(const struct dist_group *group);
+struct config dist_group_config(const struct dist_group *group,
+                                const struct ccl_algorithm *algorithm);
 uint32_t dist_group_rank(const struct dist_group *group);
 /* The simulated time at the host, in ps: of the calling worker's latest wait, or call's end. */
 int64_t dist_time_ps(void);

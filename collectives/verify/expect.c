@@ -151,12 +151,12 @@ static void exchange_listed(struct making *m)
     }
 }
 
-/* By place: value i belongs to the rank on SIP i. */
+/* By place: value i belongs to the rank on the i-th SIP of theirs. */
 static void take_places(const struct making *m, uint32_t *place)
 {
     const struct expect_plan *const plan = m->plan;
     for (uint32_t i = 0; i < plan->sips; i++)
-        place[i] = m->value[plan->order.by_place ? ccl_rank_on(&plan->request.ccl->ranks, i) : i];
+        place[i] = m->value[plan->order.by_place ? ccl_rank_at(&plan->request.ccl->ranks, i) : i];
 }
 
 static void exchange_by_elements(struct making *m)
@@ -179,7 +179,7 @@ static void exchange_merged(struct making *m)
     m->sums.failed |= place == NULL;
     for (uint32_t sip = 0; sip < plan->sips && place != NULL; sip++) {
         take_places(m, place);
-        m->result[ccl_rank_on(&plan->request.ccl->ranks, sip)] =
+        m->result[ccl_rank_at(&plan->request.ccl->ranks, sip)] =
             expect_merged(&m->sums, place, plan->sips, sip);
     }
     free(place);

@@ -639,13 +639,14 @@ static uint64_t rings_of_memory(const struct lp_plan *plan)
            ring;
 }
 
-/* Puts a part into a layer. CW_USAGE: it has no room; CW_NO_RESOURCE. */
+/* Puts a part into a layer; one without directions, such as a lone rank's, has no place in it.
+ * CW_USAGE: it has no room; CW_NO_RESOURCE. */
 static int put_part(struct lp_plan *plan, const struct lp_plan_part *given)
 {
     struct layers *const layers = plan->layers;
     const uint16_t own = directions_of(given);
     const uint32_t wanted = (uint32_t)__builtin_popcount(own),
-                   number = layer_for(layers, given, wanted);
+                   number = wanted > 0 ? layer_for(layers, given, wanted) : 0;
     struct layer *const layer = &layers->at[number];
     uint32_t used = larger(layer->width, wanted),
              rings = larger(layer->rings_max, given->plan->rings_max);
@@ -660,14 +661,16 @@ static int put_part(struct lp_plan *plan, const struct lp_plan_part *given)
     struct part *const part = calloc(1, sizeof *part);
     if (parts != NULL)
         layers->part = parts;
-    if (layer->part_of_sip == NULL)
+    if (wanted > 0 && layer->part_of_sip == NULL)
         layer->part_of_sip = calloc(plan->hw.sip_count, sizeof *layer->part_of_sip);
-    if (parts == NULL || part == NULL || layer->part_of_sip == NULL) {
+    if (parts == NULL || part == NULL || (wanted > 0 && layer->part_of_sip == NULL)) {
         free(part);
         return CW_NO_RESOURCE;
     }
     *part = (struct part){.plan = given->plan, .dirs.mask_own = own, .layer = number};
     layers->part[layers->part_count++] = part;
+    if (wanted == 0)
+        return CW_OK;
     for (uint32_t i = 0; i < given->sip_count; i++)
         layer->part_of_sip[given->sip != NULL ? given->sip[i] : i] = layers->part_count;
     layer->width = larger(layer->width, wanted);
