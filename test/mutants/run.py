@@ -209,7 +209,11 @@ def main():
     names = [m.name for m in mutants]
     if len(set(names)) != len(names):
         sys.exit("mutants: a name stands twice")
-    wanted = [a for a in sys.argv[1:] if not a.startswith("--")]
+    wanted = [a for a in sys.argv[1:] if not a.startswith("-")]
+    unknown = [a for a in sys.argv[1:] if a.startswith("-") and a not in ("--list", "--check")]
+    if unknown:
+        print(__doc__)
+        return 0 if unknown[0] in ("-h", "--help") else 2
     if wanted:
         mutants = [m for m in mutants if m.name.startswith(tuple(wanted))]
     if "--list" in sys.argv:
