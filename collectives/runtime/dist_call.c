@@ -840,6 +840,13 @@ void dist_wait(struct dist_work *work)
     dist_release_work(work);
 }
 
+static void check_tensors(const char *call, const struct tensor *a, const struct tensor *b)
+{
+    if (a == NULL || b == NULL)
+        mp_fail(CW_PROGRAM_FAILED, "dist_%s: no tensor (NULL); legal: one of dist_tensor_zeros()",
+                call);
+}
+
 /* A scalar belongs to each call. */
 static void check_scalar(const char *call, enum redop op)
 {
@@ -850,6 +857,7 @@ static void check_scalar(const char *call, enum redop op)
 static struct dist_work *all_reduce(struct dist_group *group, struct tensor *tensor, enum redop op,
                                     double scalar)
 {
+    check_tensors("all_reduce", tensor, tensor);
     return dist_submit(&(struct submission){.group = group,
                                             .collective = CCL_ALL_REDUCE,
                                             .in = tensor,
@@ -885,6 +893,7 @@ static struct dist_work *reduce_scatter(struct dist_group *group, struct tensor 
                                         struct tensor *input, enum redop op, double scalar)
 {
     const uint64_t ranks = dist_group_or_world(group)->size;
+    check_tensors("reduce_scatter", output, input);
     if (output->shard_elems * ranks != input->shard_elems || output->dtype != input->dtype)
         mp_fail(CW_PROGRAM_FAILED,
                 "dist_reduce_scatter: an output of %llu elements of %s for an input of %llu of %s "
@@ -927,6 +936,7 @@ struct dist_work *dist_all_gather_async(struct dist_group *group, struct tensor 
                                         struct tensor *input)
 {
     const uint64_t ranks = dist_group_or_world(group)->size;
+    check_tensors("all_gather", output, input);
     if (output->shard_elems != input->shard_elems * ranks || output->dtype != input->dtype ||
         output->shard_count != input->shard_count)
         mp_fail(CW_PROGRAM_FAILED,
@@ -950,6 +960,7 @@ struct dist_work *dist_all_to_all_async(struct dist_group *group, struct tensor 
                                         struct tensor *input)
 {
     const uint64_t ranks = dist_group_or_world(group)->size;
+    check_tensors("all_to_all", output, input);
     if (output == input)
         mp_fail(CW_PROGRAM_FAILED,
                 "dist_all_to_all: input and output are one tensor; legal: two, since blocks come "
@@ -978,6 +989,7 @@ struct dist_work *dist_broadcast_async(struct dist_group *group, struct tensor *
     if (root >= dist_group_or_world(group)->size)
         mp_fail(CW_PROGRAM_FAILED, "dist_broadcast: root %u; there are %u ranks", root,
                 dist_group_or_world(group)->size);
+    check_tensors("broadcast", tensor, tensor);
     return dist_submit(&(struct submission){
         .group = group, .collective = CCL_BROADCAST, .in = tensor, .out = tensor, .root = root});
 }
@@ -996,6 +1008,7 @@ struct dist_work *dist_reduce_async(struct dist_group *group, struct tensor *ten
     if (root >= ranks)
         mp_fail(CW_PROGRAM_FAILED, "dist_reduce: root %u; there are %u ranks", root, ranks);
     check_op_of_steps("reduce", op);
+    check_tensors("reduce", tensor, tensor);
     return dist_submit(&(struct submission){.group = group,
                                             .collective = CCL_REDUCE,
                                             .in = tensor,
@@ -1012,6 +1025,7 @@ void dist_reduce(struct tensor *tensor, uint32_t root, enum redop op)
 struct dist_work *dist_custom_async(struct dist_group *group, struct tensor *tensor, enum redop op)
 {
     check_op_of_steps("custom", op);
+    check_tensors("custom", tensor, tensor);
     return dist_submit(&(struct submission){
         .group = group, .collective = CCL_CUSTOM, .in = tensor, .out = tensor, .op = op});
 }

@@ -100,7 +100,13 @@ static int check_ranks_are_sips(const struct ccl_algorithm *algorithm, const str
         return CW_OK;
     while (same < call->world_size && ccl_sip_of(ranks, same) == same)
         same++;
-    if (same < call->world_size) {
+    if (ranks->list != NULL && (same < call->world_size || same != call->hw->sip_count)) {
+        (void)ccl_refuse(refusal, "defaults.algorithm",
+                         "%s goes by the machine's own queues, where rank r is SIP r, and those of "
+                         "this group are its algorithm's",
+                         algorithm->name);
+        (void)ccl_advise(refusal, "give the group that algorithm, or use ");
+    } else if (same < call->world_size) {
         (void)ccl_refuse(refusal, ranks->by_mate ? "defaults.mate" : "defaults.package",
                          "%s: %s goes by the machine's own queues, where rank r is SIP r, and here "
                          "rank %u is SIP %u",

@@ -435,7 +435,7 @@ struct config dist_group_config(const struct dist_group *group,
 
 uint32_t dist_group_rank(const struct dist_group *group)
 {
-    return dist_rank_in(group, (uint32_t)mp_rank());
+    return dist_rank_in(group != NULL ? group : &dist_current()->world, (uint32_t)mp_rank());
 }
 
 /* The group of these ranks, in this order; NULL: there is none. */
@@ -452,6 +452,8 @@ static struct dist_group *known_group(const struct dist *dist, const uint32_t *r
 struct dist_group *dist_new_group(const uint32_t *ranks, uint32_t count)
 {
     struct dist *const dist = dist_current();
+    if (ranks == NULL || count == 0)
+        mp_fail(CW_USAGE, "dist_new_group: no ranks; legal: at least one");
     struct dist_group *const known = known_group(dist, ranks, count);
     const struct dist_group_spec spec = {.ranks = ranks, .count = count};
     if (known != NULL && dist->wanted == NULL)

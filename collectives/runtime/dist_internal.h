@@ -240,10 +240,12 @@ void dist_end_at_once(struct dist_work *work, uint32_t rank);
 void dist_wait_for_room(struct dist *dist, uint32_t world_rank);
 /* Room for the ends of this many more parts. False: out of memory. */
 bool dist_reserve_ends(struct dist *dist, size_t parts);
-/* For reports: "call 3 (all_reduce)"; "group tp0", of the world NULL. */
+/* For reports: "call 3 (all_reduce)"; "group tp0", of the world NULL; " of group tp0", of the world
+ * "". */
 enum { DIST_WORK_NAME_BYTES = 96 };
 const char *dist_work_name(const struct dist_work *work, char text[DIST_WORK_NAME_BYTES]);
 const char *dist_work_whose(const struct dist_work *work, char text[DIST_WORK_NAME_BYTES]);
+const char *dist_work_of(const struct dist_work *work, char text[DIST_WORK_NAME_BYTES]);
 bool dist_add_part(struct dist *dist, struct dist_work *work, uint32_t rank);
 /* Returns when the work has ended on the calling rank, or on all. */
 void dist_wait_for_work(struct dist_work *work, bool all);

@@ -110,6 +110,10 @@ static void check_splits(const struct tensor *tensor, const uint64_t *splits, ui
 {
     const uint64_t elems = tensor != NULL ? tensor->shard_elems : 0;
     uint64_t sum = 0;
+    if (splits == NULL)
+        mp_fail(CW_PROGRAM_FAILED,
+                "dist_all_to_all_v: no %s_splits (NULL); legal: a number for each of %u ranks",
+                side, ranks);
     for (uint32_t i = 0; i < ranks; i++) {
         if (splits[i] > elems - sum)
             mp_fail(CW_PROGRAM_FAILED,
@@ -288,18 +292,20 @@ struct dist_pending {
 
 static void describe_pending(const struct dist_pending *p, char *text, size_t size)
 {
-    const char *const dtype = dtype_name((enum dtype)p->message.dtype), *const name =
-                                                                            p->group->name;
+    const char *const dtype = dtype_name((enum dtype)p->message.dtype),
+                      *const name = p->group->name, *const group = name[0] != '\0' ? "group " : "";
     if (p->sends)
-        snprintf(text, size,
-                 "%s%srank %u sends %llu elements of %s to rank %u, which has no receive for them",
-                 name, name[0] != '\0' ? ": " : "", p->from, (unsigned long long)p->message.elems,
-                 dtype, p->to);
+        snprintf(
+            text, size,
+            "%s%s%srank %u sends %llu elements of %s to rank %u, which has no receive for them",
+            group, name, name[0] != '\0' ? ": " : "", p->from, (unsigned long long)p->message.elems,
+            dtype, p->to);
     else
-        snprintf(text, size,
-                 "%s%srank %u receives %llu elements of %s from rank %u, which does not send them",
-                 name, name[0] != '\0' ? ": " : "", p->to, (unsigned long long)p->message.elems,
-                 dtype, p->from);
+        snprintf(
+            text, size,
+            "%s%s%srank %u receives %llu elements of %s from rank %u, which does not send them",
+            group, name, name[0] != '\0' ? ": " : "", p->to, (unsigned long long)p->message.elems,
+            dtype, p->from);
 }
 
 bool dist_describe_pending(const struct dist *dist, const struct dist_work *work, char *text,

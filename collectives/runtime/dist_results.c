@@ -77,19 +77,22 @@ static const char *call_name(const struct dist_work *work)
     return ccl_collective_name(work->submissions[work->first_rank].collective);
 }
 
-/* "call 3", or "the batch", which has no number. */
-enum { NUMBER_BYTES = 32 };
+/* "call 3 of group tp.0", or "the batch of group tp.0", which has no number. */
+enum { NUMBER_BYTES = 32 + DIST_WORK_NAME_BYTES };
 static const char *number_name(const struct dist_work *work, char text[NUMBER_BYTES])
 {
-    if (work->alone)
-        return "the batch";
-    (void)snprintf(text, NUMBER_BYTES, "call %llu", (unsigned long long)work->number);
+    char number[32] = "the batch", of[DIST_WORK_NAME_BYTES];
+    if (!work->alone)
+        (void)snprintf(number, sizeof number, "call %llu", (unsigned long long)work->number);
+    (void)snprintf(text, NUMBER_BYTES, "%s%s", number, dist_work_of(work, of));
     return text;
 }
 
 void dist_check_idle(const struct dist *dist, const char *call, const struct tensor *tensor,
                      bool reads)
 {
+    if (tensor == NULL)
+        mp_fail(CW_PROGRAM_FAILED, "%s: no tensor (NULL); legal: one of dist_tensor_zeros()", call);
     if (tensor->space == NULL)
         mp_fail(CW_PROGRAM_FAILED, "%s: the tensor has been freed", call);
     for (const struct dist_work *at = dist->works; at != NULL; at = at->next) {
@@ -98,10 +101,9 @@ void dist_check_idle(const struct dist *dist, const char *call, const struct ten
         if (rank == UINT32_MAX || !(reads ? changes : uses)(at, rank, tensor))
             continue;
         mp_fail(CW_PROGRAM_FAILED,
-                "%s: the tensor is busy: %s%s%s, %s, has not ended on this rank; legal: after "
+                "%s: the tensor is busy: %s, %s, has not ended on this rank; legal: after "
                 "dist_wait() for it",
-                call, number_name(at, number), at->group->name[0] != '\0' ? " of " : "",
-                at->group->name, call_name(at));
+                call, number_name(at, number), call_name(at));
     }
 }
 

@@ -205,8 +205,18 @@ const char *dist_work_name(const struct dist_work *work, char text[DIST_WORK_NAM
 
 const char *dist_work_whose(const struct dist_work *work, char text[DIST_WORK_NAME_BYTES])
 {
-    (void)snprintf(text, DIST_WORK_NAME_BYTES, "group %s", work->group->name);
+    const bool is_group = work->group->plans != NULL; /* else a rank's own computations */
+    (void)snprintf(text, DIST_WORK_NAME_BYTES, "%s%s", is_group ? "group " : "", work->group->name);
     return work->group->name[0] != '\0' ? text : NULL;
+}
+
+const char *dist_work_of(const struct dist_work *work, char text[DIST_WORK_NAME_BYTES])
+{
+    char whose[DIST_WORK_NAME_BYTES];
+    const char *const name = dist_work_whose(work, whose);
+    (void)snprintf(text, DIST_WORK_NAME_BYTES, "%s%s", name != NULL ? " of " : "",
+                   name != NULL ? name : "");
+    return text;
 }
 
 bool dist_add_part(struct dist *dist, struct dist_work *work, uint32_t rank)
@@ -299,21 +309,76 @@ static bool lacks_rank(const void *arg, uint32_t rank)
     return !((const struct dist_work *)arg)->submits[rank];
 }
 
-/* "call 2, all_reduce, lacks rank 1, 4-7 of 8, which will not make it any more" */
+/* The oldest call of a rank of the world that has not ended there; *count: how many there are. */
+static struct dist_work *oldest_of_rank(const struct dist *dist, uint32_t world_rank,
+                                        uint32_t *count)
+{
+    struct dist_work *oldest = NULL;
+    *count = 0;
+    for (struct dist_work *at = dist->works; at != NULL; at = at->next) {
+        const uint32_t rank = dist_rank_in(at->group, world_rank);
+        if (rank == UINT32_MAX || !at->submits[rank] || at->done_ps[rank] <= dist->now_ps)
+            continue;
+        if (oldest == NULL)
+            oldest = at;
+        ++*count;
+    }
+    return oldest;
+}
+
+/* "call 2 of group tp.0, all_reduce, lacks rank 1, 4-7 of 8": ranks of the group. The bytes used.
+ */
+static size_t describe_lack(const struct dist_work *work, char *text, size_t size)
+{
+    char of[DIST_WORK_NAME_BYTES];
+    const uint32_t ranks = work->group->size;
+    size_t used =
+        (size_t)snprintf(text, size, "call %llu%s, %s, lacks rank",
+                         (unsigned long long)work->number, dist_work_of(work, of),
+                         ccl_collective_name(work->submissions[work->first_rank].collective));
+    used = mp_list_ranks(lacks_rank, work, ranks, text, size, used);
+    return used + (size_t)snprintf(text + used, size - used, " of %u", ranks);
+}
+
+/* The call of another group that keeps one of the ranks that this call lacks; *world_rank: which.
+ * NULL: none is in a call. */
+static const struct dist_work *kept_elsewhere(const struct dist_work *work, uint32_t *world_rank)
+{
+    for (uint32_t rank = 0; rank < work->group->size; rank++) {
+        uint32_t count;
+        *world_rank = dist_world_rank(work->group, rank);
+        const struct dist_work *const other =
+            lacks_rank(work, rank) ? oldest_of_rank(work->dist, *world_rank, &count) : NULL;
+        if (other != NULL && !other->alone && other->group != work->group &&
+            other->submitted < dist_work_ranks(other))
+            return other;
+    }
+    return NULL;
+}
+
+/* The call that waits, and a call of another group that its missing ranks are in. */
 static void describe_work(const void *arg, char *text, size_t size)
 {
     const struct dist_work *const work = ((const struct waiting *)arg)->work;
-    const uint32_t ranks = work->group->size;
     if (work->alone) {
         if (!dist_describe_pending(work->dist, work, text, size))
             snprintf(text, size, "its sends and receives, whose other ends are there");
         return;
     }
-    size_t used =
-        (size_t)snprintf(text, size, "call %llu, %s, lacks rank", (unsigned long long)work->number,
-                         ccl_collective_name(work->submissions[work->first_rank].collective));
-    used = mp_list_ranks(lacks_rank, work, ranks, text, size, used);
-    snprintf(text + used, size - used, " of %u, which will not make it any more", ranks);
+    enum { LACK_BYTES = 400 }; /* of each of the two */
+    uint32_t world_rank;
+    const struct dist_work *const other = kept_elsewhere(work, &world_rank);
+    size_t used = describe_lack(work, text, size < LACK_BYTES ? size : LACK_BYTES);
+    if (other == NULL) {
+        snprintf(text + used, size - used, ", which will not make it any more");
+        return;
+    }
+    char lack[LACK_BYTES];
+    (void)describe_lack(other, lack, sizeof lack);
+    snprintf(text + used, size - used,
+             ": rank %u of the world is in another group's call: %s; legal: ranks of several "
+             "groups make their calls in one order, or wait for none in between",
+             world_rank, lack);
 }
 
 void dist_wait_for_work(struct dist_work *work, bool all)
@@ -336,10 +401,16 @@ static void describe_alarm(const void *arg, char *text, size_t size)
     snprintf(text, size, "until %lld ps", (long long)((const struct alarm_wait *)arg)->t_ps);
 }
 
+/* Half of all time: what a program does then has room. */
+static const int64_t LATEST_PS = CW_TIME_MAX / 2;
+
 void dist_wait_until_ps(int64_t t_ps)
 {
     struct dist *const dist = dist_current();
     struct alarm_wait wait = {dist, t_ps};
+    if (t_ps > LATEST_PS)
+        mp_fail(CW_PROGRAM_FAILED, "dist_wait_until_ps: %lld ps; legal: up to %lld ps",
+                (long long)t_ps, (long long)LATEST_PS);
     if (dist->now_ps >= t_ps)
         return;
     if (!set_alarm(dist, t_ps))
@@ -347,23 +418,6 @@ void dist_wait_until_ps(int64_t t_ps)
     dist->waits_alone++;
     mp_wait_until(&(struct mp_wait){is_time, describe_alarm, NULL, &wait});
     dist->waits_alone--;
-}
-
-/* The oldest call of a rank of the world that has not ended there; *count: how many there are. */
-static struct dist_work *oldest_of_rank(const struct dist *dist, uint32_t world_rank,
-                                        uint32_t *count)
-{
-    struct dist_work *oldest = NULL;
-    *count = 0;
-    for (struct dist_work *at = dist->works; at != NULL; at = at->next) {
-        const uint32_t rank = dist_rank_in(at->group, world_rank);
-        if (rank == UINT32_MAX || !at->submits[rank] || at->done_ps[rank] <= dist->now_ps)
-            continue;
-        if (oldest == NULL)
-            oldest = at;
-        ++*count;
-    }
-    return oldest;
 }
 
 void dist_wait_for_room(struct dist *dist, uint32_t world_rank)
@@ -446,7 +500,7 @@ static int64_t next_end_ps(const struct dist *dist)
 static int take_ends(struct dist *dist, int64_t t_ps, struct cw_error *error)
 {
     int code = CW_OK;
-    while (next_end_ps(dist) <= t_ps && code == CW_OK)
+    while (dist->end_at < dist->end_count && next_end_ps(dist) <= t_ps && code == CW_OK)
         code = dist_finish_part(&dist->ends[dist->end_at++], error);
     if (dist->end_at == dist->end_count)
         dist->end_at = dist->end_count = 0;

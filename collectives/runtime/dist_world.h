@@ -147,7 +147,8 @@ int dist_get_world_size(void); /* in a process group */
  *   dist_new_group()   the one of these ranks, in this order. If there is none, it is made
  *                      (late_groups): all ranks call, in the same order, while none of their calls
  *                      is in flight; it returns on all when the members' queues are installed
- *   dist_group_rank()  the calling worker's rank in the group; UINT32_MAX: it is not in it
+ *   dist_group_rank()  the calling worker's rank in the group, NULL: the world; UINT32_MAX: it is
+ *                      not in it
  *   dist_group_policy() how tensors are laid out for the PEs that take part in its algorithm
  */
 struct dist_group;
@@ -164,7 +165,7 @@ struct config dist_group_config(const struct dist_group *group,
 uint32_t dist_group_rank(const struct dist_group *group);
 /* The simulated time at the host, in ps: of the calling worker's latest wait, or call's end. */
 int64_t dist_time_ps(void);
-/* Returns at this time at the host; at once, if it is over. */
+/* Returns at this time at the host, CW_TIME_MAX / 2 at most; at once, if it is over. */
 void dist_wait_until_ps(int64_t t_ps);
 /* The SIP that a rank is to be on: its number, if the algorithm's `mate` or `package` do not say
  * otherwise. */

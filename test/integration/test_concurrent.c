@@ -221,6 +221,8 @@ static void what_cannot_be_called_is_refused_with_what_could(void **state)
         {"barrier:tp:4", "a barrier has no size: barrier:tp"},
         {"all_reduce", "the groups are missing"},
         {"all_reduce:tp:4,", "expected all_reduce, reduce_scatter, "},
+        {"all_reduce:tp:4 --set groups.tp.algorithm=pairwise_all_to_all",
+         "and those of this group are its algorithm's"},
         {"all_reduce:tp:4 --bytes 4", "concurrent has no --bytes or --n-elem"}};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         struct run_output output = run_line(2, RUN GROUPS "--call %s", lines[i].call);

@@ -234,6 +234,94 @@ static void opposite_orders_end_on_pes_of_their_own_alone(void **state)
     free_world(run(&program, &way));
 }
 
+/* The same, and each rank waits for its first call before its second. */
+static void opposite_orders_that_wait(int rank, void *arg)
+{
+    struct world *const world = arg;
+    begin(rank);
+    for (int i = 0; i < 2 && rank < 4; i++)
+        dist_wait(dist_all_reduce_async(group_of(world, (uint32_t)(rank % 2 == 0 ? i : 1 - i)),
+                                        filled(10, 1), REDOP_SUM));
+}
+
+static void waits_in_opposite_orders_name_both_groups(void **state)
+{
+    (void)state;
+    const struct way way = {CW_SEQUENTIAL, 1};
+    const struct program program = {
+        .algorithm = "ring_allreduce",
+        .topology = "ring_1d",
+        .worker = opposite_orders_that_wait,
+        .specs = on_shared_pes,
+        .groups = 2,
+        .groups_only = true,
+        .fails = "rank 0 waits forever: call 0 of group a, all_reduce, lacks rank 1, 3 of 4: rank "
+                 "1 of the world is in another group's call: call 0 of group b, all_reduce, lacks "
+                 "rank 0, 2 of 4; legal: "};
+    free_world(run(&program, &way));
+}
+
+/* ---- misuse ---------------------------------------------------------------------------------- */
+
+/* Each rank makes another mistake. */
+static void mistakes(int rank, void *arg)
+{
+    struct world *const world = arg;
+    float value;
+    begin(rank);
+    assert_int_equal(dist_group_rank(NULL), rank); /* the world */
+    struct tensor *const t = filled(4, 0);
+    switch (rank) {
+    case 0:
+        (void)dist_all_gather_async(group_of(world, 0), NULL, t);
+        break;
+    case 1:
+        (void)dist_reduce_scatter_async(NULL, NULL, t, REDOP_SUM);
+        break;
+    case 2:
+        (void)dist_all_to_all_async(NULL, t, NULL);
+        break;
+    case 3:
+        (void)dist_all_reduce_async(group_of(world, 0), NULL, REDOP_SUM);
+        break;
+    case 4:
+        dist_tensor_copy_to(NULL, DTYPE_F32, &value, 1);
+        break;
+    case 5:
+        dist_tensor_free(NULL);
+        break;
+    case 6:
+        dist_wait_until_ps(INT64_MAX);
+        break;
+    default:
+        (void)dist_new_group(NULL, 3);
+    }
+}
+
+static void mistakes_are_named(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "rank 0: dist_all_gather: no tensor (NULL)",
+        "rank 1: dist_reduce_scatter: no tensor",
+        "rank 2: dist_all_to_all: no tensor",
+        "rank 3: dist_all_reduce: no tensor",
+        "rank 4: dist_tensor_copy_to: no tensor",
+        "rank 5: dist_tensor_free: no tensor",
+        "rank 6: dist_wait_until_ps: 9223372036854775807 ps; legal: up to 4611686018427387903 ps",
+        "rank 7: dist_new_group: no ranks; legal: at least one"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const struct way way = {CW_SEQUENTIAL, 1};
+        const struct program program = {.algorithm = "ring_allreduce",
+                                        .topology = "ring_1d",
+                                        .worker = mistakes,
+                                        .specs = specs,
+                                        .groups = 1,
+                                        .fails = texts[i]};
+        free_world(run(&program, &way));
+    }
+}
+
 /* ---- random programs ------------------------------------------------------------------------- */
 
 static uint32_t sum_of_ranks(const struct dist_group_spec *spec)
@@ -326,6 +414,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(groups_on_sips_of_their_own_take_the_time_of_one),
         cmocka_unit_test(opposite_orders_end_on_pes_of_their_own_alone),
+        cmocka_unit_test(waits_in_opposite_orders_name_both_groups),
+        cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(random_programs_do_the_same_in_every_mode),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
