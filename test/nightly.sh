@@ -43,6 +43,7 @@ round_from "$seed"
 try env CUBEWARP=build/check/cubewarp BOUNDS_EVERY=1 build/check/test/integration/test_bounds
 try env CUBEWARP=build/check/cubewarp GROUPS_EVERY=1 \
     build/check/test/integration/test_group_algorithms
+try env CUBEWARP=build/check/cubewarp GROUPS_EVERY=1 build/check/test/integration/test_group_times
 try env CUBEWARP=build/check/cubewarp SWEEP_SPEEDS=$((167 * scale)) SWEEP_KILLS=10 \
     build/check/test/integration/test_sweep
 try env CUBEWARP=build/check/cubewarp test/estimates/test_estimates.py --all
