@@ -300,10 +300,13 @@ static void print_bounds(FILE *file, const struct result *result)
         last = i;
         if (row->bound_by == NULL)
             continue;
-        while (last + 1 < result->row_count && same_bound(row, &result->rows[last + 1]))
+        while (!result->has_groups && last + 1 < result->row_count &&
+               same_bound(row, &result->rows[last + 1]))
             last++;
         fprintf(file, "# Bound by          : %s", row->bound_by);
-        if (last > i)
+        if (result->has_groups)
+            fprintf(file, " (%s)\n", row->collective);
+        else if (last > i)
             fprintf(file, " (%" PRIu64 " to %" PRIu64 " bytes)\n", size_of(row),
                     size_of(&result->rows[last]));
         else if (result->row_count > 1)
@@ -436,6 +439,22 @@ static void print_credits(FILE *file, const struct result_row *row)
     }
 }
 
+/* Whose bytes a link carried, of calls at once. */
+static void print_shares(FILE *file, const struct result_row *row, size_t link)
+{
+    const char *separator = "#  ";
+    for (size_t i = 0; i < row->share_count; i++) {
+        const struct result_share *const share = &row->shares[i];
+        if (share->bytes[link] == 0)
+            continue;
+        fprintf(file, "%s %s %.1f %%", separator, share->call,
+                100 * report_ratio((double)share->bytes[link], (double)row->links[link].bytes));
+        separator = ",";
+    }
+    if (row->share_count > 0)
+        fputc('\n', file);
+}
+
 static void print_links(FILE *file, const struct result_row *row)
 {
     fprintf(file, "#\n# %-40s %15s %8s %17s\n", "busiest links", "bytes", "busy(%)",
@@ -450,6 +469,7 @@ static void print_links(FILE *file, const struct result_row *row)
         fprintf(file, "# %-40s %15" PRIu64 " %8.2f %17s\n", name, link->bytes,
                 100 * report_ratio((double)link->busy_ps, (double)row->time_ps),
                 report_us(link->queue_ps_max, queue));
+        print_shares(file, row, i);
     }
 }
 
@@ -479,6 +499,8 @@ static bool result_hash(const struct result *result, uint64_t *hash)
     for (size_t i = 0; i < result->row_count; i++) {
         const struct result_row *const row = &result->rows[i];
         if (row->not_run != NULL || is_sum(row))
+            continue;
+        if (row->dtype[0] == '\0') /* a barrier's: it has no data */
             continue;
         if (!row->has_hash)
             return false;
@@ -653,9 +675,17 @@ static void print_closing(FILE *file, const struct result *result)
     fputs(" (--explain has the parts).\n", file);
 }
 
+/* Before a row's details. Barriers and all calls together have no size. */
+static void print_title(FILE *file, const struct result_row *row, bool named)
+{
+    fprintf(file, "#\n# ---- %s", named ? row->collective : "");
+    if (!named || row->dtype[0] != '\0')
+        fprintf(file, "%s%" PRIu64 " B", named ? ", " : "", size_of(row));
+    fputc('\n', file);
+}
+
 void report_table_rest(FILE *file, const struct result *result)
 {
-    const bool named = result->rows_named;
     size_t left_out = 0;
     print_foot(file, result);
     for (size_t i = 0; i < result->row_count; i++) {
@@ -671,8 +701,7 @@ void report_table_rest(FILE *file, const struct result *result)
         left_out = 0;
         if (result->row_count > 1 &&
             (row->phase_count + row->link_count > 0 || row->explain != NULL))
-            fprintf(file, "#\n# ---- %s%s%" PRIu64 " B\n", named ? row->collective : "",
-                    named ? ", " : "", size_of(row));
+            print_title(file, row, result->rows_named);
         if (row->phase_count > 0)
             print_phases(file, row);
         if (row->credit_longest.ps > 0)

@@ -11,13 +11,15 @@
 
 #include "bench/output/report.h"
 
-#define MEASURED_COLUMNS ",measured_ns,error_percent"
-enum { MEASURED_COLUMNS_BYTES = sizeof MEASURED_COLUMNS - 1 };
+/* That runs with --measured, and of groups, have. */
+static const char measured_columns[] = ",measured_ns,error_percent";
+static const char group_columns[] = ",group_set,group_count,group_ranks,group_fastest_ns,"
+                                    "group_median_ns,group_begin_ns,group_end_ns,group_alone_ns";
 static const char columns[] =
     "bench,collective,algorithm,config_digest,sips,cubes,pes,seed,"
     "dtype,redop,bytes,count,time_ns,host_time_ns,start_skew_ns,algbw_gbs,busbw_gbs,"
     "bound_ns,wrong,data_hash,input,proof,shards_per_rank,bytes_per_rank,credit_wait_ns,"
-    "last_pe,last_pe_credit_wait_ns,not_run,ranks_differ,not_finite" MEASURED_COLUMNS;
+    "last_pe,last_pe_credit_wait_ns,not_run,ranks_differ,not_finite";
 
 static void print_csv_ns(FILE *file, int64_t ps)
 {
@@ -54,6 +56,27 @@ static void print_value(FILE *file, const char *text)
         print_quoted(file, text);
     else
         fputs(text, file);
+}
+
+/* The columns of groups: of a row of all calls empty. */
+static void print_groups(FILE *file, const struct result_row *row)
+{
+    const struct result_groups *const groups = &row->groups;
+    const char *const colon = strchr(row->collective, ':');
+    if (groups->groups == 0 || colon == NULL) {
+        fputs(",,,,,,,,", file);
+        return;
+    }
+    print_value(file, colon + 1);
+    fprintf(file, ",%" PRIu32 ",%" PRIu32, groups->groups, groups->ranks);
+    print_csv_ns(file, groups->fastest_ps);
+    print_csv_ns(file, groups->median_ps);
+    print_csv_ns(file, groups->begin_ps);
+    print_csv_ns(file, groups->end_ps);
+    if (groups->alone_ps > 0)
+        print_csv_ns(file, groups->alone_ps);
+    else
+        fputc(',', file);
 }
 
 void report_csv_row(FILE *file, const struct result *result, const struct result_row *row)
@@ -93,15 +116,17 @@ void report_csv_row(FILE *file, const struct result *result, const struct result
         fprintf(file, ",%.15g", report_error_percent(row));
     } else if (result->measured.path != NULL)
         fputs(",,", file);
+    if (result->has_groups)
+        print_groups(file, row);
     for (size_t i = 0; i < result->column_count; i++)
         print_value(file, result->columns[i].value);
     fputc('\n', file);
 }
 
-bool report_csv_has_column(const char *name)
+static bool names_column(const char *list, const char *name)
 {
     const size_t bytes = strlen(name);
-    for (const char *at = columns; *at != '\0'; at += strcspn(at, ",")) {
+    for (const char *at = list; *at != '\0'; at += strcspn(at, ",")) {
         at += *at == ',';
         if (strcspn(at, ",") == bytes && memcmp(at, name, bytes) == 0)
             return true;
@@ -109,11 +134,16 @@ bool report_csv_has_column(const char *name)
     return false;
 }
 
+bool report_csv_has_column(const char *name)
+{
+    return names_column(columns, name) || names_column(measured_columns, name) ||
+           names_column(group_columns, name);
+}
+
 void report_csv_head(FILE *file, const struct result *result)
 {
-    const bool measured = result->measured.path != NULL;
-    fprintf(file, "%.*s", (int)(strlen(columns) - (measured ? 0 : MEASURED_COLUMNS_BYTES)),
-            columns);
+    fprintf(file, "%s%s%s", columns, result->measured.path != NULL ? measured_columns : "",
+            result->has_groups ? group_columns : "");
     for (size_t i = 0; i < result->column_count; i++)
         fprintf(file, ",%s", result->columns[i].name);
     fputc('\n', file);

@@ -136,6 +136,43 @@ static json_t *busiest_json(const struct result_row *row)
     return list;
 }
 
+/* Whose bytes a link carried. */
+static json_t *calls_json(const struct result_row *row, size_t link)
+{
+    json_t *const list = json_array();
+    for (size_t i = 0; i < row->share_count && list != NULL; i++) {
+        const struct result_share *const share = &row->shares[i];
+        json_t *object = json_object();
+        report_put(&object, "call", report_text(share->call));
+        report_put(&object, "bytes", json_u64(share->bytes[link]));
+        if (object == NULL || json_array_append_new(list, object) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+/* The busiest links of calls at once. */
+static json_t *shares_json(const struct result_row *row)
+{
+    json_t *const list = json_array();
+    for (size_t i = 0; i < row->link_count && list != NULL; i++) {
+        const struct result_link *const link = &row->links[i];
+        json_t *object = json_object();
+        report_put(&object, "link", report_text(link->name));
+        report_put(&object, "alike", json_u64(link->alike));
+        report_put(&object, "bytes", json_u64(link->bytes));
+        report_put(&object, "busy_ns", json_ns(link->busy_ps));
+        report_put(&object, "calls", calls_json(row, i));
+        if (object == NULL || json_array_append_new(list, object) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
 /* "0.10.0" */
 static json_t *place_json(const struct lp_credit_wait *wait)
 {
@@ -215,6 +252,8 @@ static json_t *row_json(const struct result *result, const struct result_row *ro
         report_put(&object, "groups", groups_json(&row->groups, exact));
     report_put(&object, "phases", phases_json(row, exact));
     report_put(&object, "link_kinds", link_kinds_json(row, exact));
+    if (row->share_count > 0 && !exact)
+        report_put(&object, "shared_links", shares_json(row));
     if (row->explain != NULL && !exact)
         report_put(&object, "explain", explain_json(row->explain));
     if (exact)

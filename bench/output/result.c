@@ -15,6 +15,7 @@ void result_free(struct result *result)
     for (size_t i = 0; i < result->row_count; i++) {
         free(result->rows[i].phases);
         free(result->rows[i].explain);
+        free(result->rows[i].shares);
         free(result->rows[i].not_run);
     }
     free(result->rows);

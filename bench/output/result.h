@@ -33,6 +33,7 @@ struct result_link {
     int64_t queue_ps_max; /* the longest that a message waited for it */
     uint64_t place;       /* in its SIP: the order of links that are equally busy */
     uint32_t alike;       /* links, itself with them */
+    uint32_t lp, index;   /* of itself: struct lp_link_use */
     const char *kind;     /* as in struct result_link_kind */
 };
 
@@ -61,6 +62,14 @@ struct result_groups {
     int64_t fastest_ps, median_ps;
     int64_t begin_ps, end_ps; /* of all of them, since the first call's kernels began */
     int64_t alone_ps;         /* the row's time without other calls; 0: not known */
+};
+
+enum { RESULT_LINKS_MAX = 5 };
+
+/* Of a row of several calls together: the bytes of one of them over the row's busiest links. */
+struct result_share {
+    char call[96]; /* the row's name; of calls that share their queues the names of all */
+    uint64_t bytes[RESULT_LINKS_MAX];
 };
 
 /* One row: one collective at one size, means over the iterations. */
@@ -96,7 +105,7 @@ struct result_row {
     uint64_t data_hash;
     struct result_phase *phases;
     size_t phase_count;
-    struct result_link links[5]; /* the busiest */
+    struct result_link links[RESULT_LINKS_MAX]; /* the busiest */
     struct result_link_kind kinds[RESULT_LINK_KINDS_MAX];
     size_t kind_count;
     size_t link_count;
@@ -106,6 +115,8 @@ struct result_row {
     struct lp_credit_wait credit_longest; /* for credits: of the PE that waited longest, */
     struct lp_credit_wait credit_last;    /* and of the one whose kernel ended last */
     struct result_groups groups;
+    struct result_share *shares; /* [share_count]; the result's */
+    size_t share_count;
     struct explain *explain; /* of the last iteration; NULL: not asked for. The result's */
 };
 
@@ -191,6 +202,7 @@ struct result {
     bool shows_machine;      /* the line named no work: a sentence closes the table */
     const char *rest;        /* of such a run: the sizes that were left out; the host's */
     bool rows_named;         /* a size has several rows, of several collectives */
+    bool has_groups;         /* rows are of groups */
     size_t sizes;            /* that were asked for */
     size_t reported;         /* rows that row_done was called for */
     struct picture *picture; /* the machine in its last row, the result's; NULL: not asked for */

@@ -291,6 +291,7 @@ void bench_fill_result(struct bench_session *session)
     snprintf(result->bench, sizeof result->bench, "%s", session->program->name);
     bench_algorithm_name(session, result->algorithm, sizeof result->algorithm);
     result->rows_named = session->program->rows_named;
+    result->has_groups = session->program->groups;
     result->sizes = bench_size_count(session);
     memcpy(result->config_digest, config->digest, sizeof result->config_digest);
     result->seed = session->options->seed;

@@ -382,6 +382,8 @@ static void keep_link(void *arg, const struct lp_link_use *use)
                                      .bytes = use->bytes,
                                      .busy_ps = use->busy_ps,
                                      .queue_ps_max = use->queue_ps_max,
+                                     .lp = use->lp,
+                                     .index = use->index,
                                      .kind = use->kind};
     struct result_link *const link = take_place(row, &kept);
     if (link == NULL)
@@ -506,6 +508,28 @@ void bench_row_links(const struct bench_session *session, struct result_row *row
     survey_links(dist_system(session->dist), account, row);
     row_work_count_links(session, row);
     row_work_busiest(session, row);
+}
+
+struct share_finder {
+    const struct result_row *row;
+    struct result_share *share;
+};
+
+static void find_share(void *arg, const struct lp_link_use *use)
+{
+    const struct share_finder *const finder = arg;
+    for (size_t i = 0; i < finder->row->link_count; i++)
+        if (finder->row->links[i].lp == use->lp && finder->row->links[i].index == use->index)
+            finder->share->bytes[i] = use->bytes;
+}
+
+void bench_find_share(const struct bench_session *session, const struct result_row *row,
+                      uint32_t account, struct result_share *share)
+{
+    struct share_finder finder = {row, share};
+    lp_system_visit_links(dist_system(session->dist),
+                          (struct lp_machine_part){.parts = 1, .account = account}, find_share,
+                          &finder);
 }
 
 int bench_row_finish(struct bench_session *session, struct result_row *row, uint32_t batch,

@@ -122,6 +122,9 @@ int bench_row_finish(struct bench_session *session, struct result_row *row, uint
 
 /* The use of links since the row's calls began. */
 void bench_row_links(const struct bench_session *session, struct result_row *row, uint32_t account);
+/* The bytes of an account over the row's busiest links. */
+void bench_find_share(const struct bench_session *session, const struct result_row *row,
+                      uint32_t account, struct result_share *share);
 
 /* The i-th size begins, and ends: all its rows are known. */
 void bench_size_begin(struct bench_session *session, size_t i);

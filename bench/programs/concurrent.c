@@ -23,6 +23,7 @@
 #include "collectives/verify/expect_moves.h"
 
 enum { ALL_CALLS = UINT32_MAX };
+enum { SOURCES_COUNTED = 16 }; /* whose bytes links count apart: of more, none */
 
 /* What a call of one group did in one run of the program. */
 struct outcome {
@@ -358,6 +359,17 @@ static int computed(struct concurrent *own, const struct dist_completion *comple
     return CW_OK;
 }
 
+/* Of the receiver's tensor; the sender's part has none. */
+static int hash_receipt(const struct concurrent *own, uint32_t call,
+                        const struct dist_completion *completion, struct cw_error *error)
+{
+    const struct running *const r = &own->running[call];
+    const uint32_t receiver = own->plan.sources[own->plan.calls[call].source].ranks[1];
+    return completion->message_count == 0 || own->session->options->no_data
+               ? CW_OK
+               : dist_hash_of(completion->dist, &r->out[receiver], 1, &r->outcomes[0].hash, error);
+}
+
 /* A call of a group has ended on all its ranks; of a send, on one of the two. */
 static int concurrent_completed(void *arg, const struct dist_completion *completion,
                                 struct cw_error *error)
@@ -377,8 +389,10 @@ static int concurrent_completed(void *arg, const struct dist_completion *complet
     struct outcome *const outcome = &r->outcomes[group];
     note_times(own, outcome, completion->times);
     int code = explain_group(own, call, completion, error);
-    if (completion->collective == CCL_SEND_RECV || code != CW_OK)
+    if (code != CW_OK)
         return code;
+    if (completion->collective == CCL_SEND_RECV)
+        return hash_receipt(own, call, completion, error);
     snprintf(r->algorithm, sizeof r->algorithm, "%s",
              dist_group_facts(completion->group).schedule != NULL &&
                      completion->algorithm->schedule != NULL
@@ -488,6 +502,11 @@ static int run_alone(struct concurrent *own, struct cw_error *error)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
+static bool counts_sources(const struct concurrent_plan *plan)
+{
+    return plan->source_count <= SOURCES_COUNTED;
+}
+
 static int add_call_row(struct concurrent *own, uint32_t call, struct cw_error *error)
 {
     const struct run_options *const options = own->session->options;
@@ -532,9 +551,10 @@ static int add_call_row(struct concurrent *own, uint32_t call, struct cw_error *
                                          .alone_ps = r->alone_ps};
     row->explain = r->explain;
     r->explain = NULL;
-    if (row->explain != NULL) /* and the bytes of its groups alone */
+    if (counts_sources(&own->plan)) /* the bytes of its groups alone */
         bench_row_links(own->session, row, 1 + c->source);
-    row->has_hash = row->shards > 0 && does != CCL_SEND_RECV && !options->no_data;
+    row->busiest.kind = NULL; /* its share would be of all links of the machine */
+    row->has_hash = row->shards > 0 && !options->no_data;
     if (row->has_hash) {
         XXH3_state_t *const state = XXH3_createState();
         if (state == NULL)
@@ -547,6 +567,42 @@ static int add_call_row(struct concurrent *own, uint32_t call, struct cw_error *
     }
     row->done = true;
     return CW_OK;
+}
+
+/* "all_reduce:tp", and the other calls of the same groups by the same entry. */
+static void name_share(const struct concurrent_plan *plan, uint32_t source, char *text,
+                       size_t bytes)
+{
+    const char *before = "";
+    size_t n = 0;
+    for (uint32_t call = 0; call < plan->call_count && n < bytes; call++) {
+        const struct concurrent_call *const c = &plan->calls[call];
+        uint32_t like = 0;
+        while (like < call &&
+               (plan->calls[like].source != source || strcmp(plan->calls[like].name, c->name) != 0))
+            like++;
+        if (c->source != source || like < call)
+            continue;
+        n += (size_t)snprintf(text + n, bytes - n, "%s%s", before, c->name);
+        before = " and ";
+    }
+}
+
+/* Whose bytes the busiest links carried. */
+static bool share_links(const struct concurrent *own, struct result_row *row)
+{
+    const struct concurrent_plan *const plan = &own->plan;
+    if (!counts_sources(plan) || plan->source_count < 2)
+        return true;
+    row->shares = calloc(plan->source_count, sizeof *row->shares);
+    if (row->shares == NULL)
+        return false;
+    row->share_count = plan->source_count;
+    for (uint32_t s = 0; s < plan->source_count; s++) {
+        name_share(plan, s, row->shares[s].call, sizeof row->shares[s].call);
+        bench_find_share(own->session, row, 1 + s, &row->shares[s]);
+    }
+    return true;
 }
 
 /* All calls together: from the first start to the last end. */
@@ -566,6 +622,9 @@ static int add_all_row(struct concurrent *own, struct cw_error *error)
     row->bound_by = NULL; /* of a call, whose row says it */
     row->groups.calls = own->plan.call_count;
     bench_row_links(session, row, 0);
+    row->busiest.kind = NULL;
+    if (!share_links(own, row))
+        return cw_error_memory(error, "the use of links");
     row->done = true;
     return run_use_row(&session->use, session->result, row, dist_system(session->dist), &own->times,
                        error);
@@ -647,7 +706,7 @@ static int concurrent_prepare(struct bench_session *session, struct dist_options
     const int code = concurrent_plan_make(session, &own->plan, error);
     dist->groups = own->plan.specs;
     dist->group_count = own->plan.spec_count;
-    if (session->options->explain)
+    if (counts_sources(&own->plan))
         dist->machine.needs.accounts = own->plan.source_count;
     dist->groups_only = true;
     dist->completed = concurrent_completed;

@@ -288,6 +288,62 @@ static void explanations_and_bytes_are_of_a_call_s_groups(void **state)
     }
 }
 
+/* Two sends leave SIP 0 by its one link to the switch. */
+static void the_busiest_links_say_whose_bytes_they_carried(void **state)
+{
+    (void)state;
+#define TWO_SENDS                                                                                  \
+    RUN "--set system.sips.topology=switch --no-data --call send:0-1:64KiB,send:0-2:192KiB"
+    json_t *const root = run_json(TWO_SENDS);
+    const json_t *const link = json_array_get(json_object_get(row_at(root, 2), "shared_links"), 0);
+    const json_t *const calls = json_object_get(link, "calls");
+    assert_int_equal(json_integer_value(json_object_get(link, "bytes")), 4 * 65536);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(json_integer_value(json_object_get(json_array_get(calls, i), "bytes")),
+                         (1 + 2 * i) * 65536);
+    json_decref(root);
+    struct run_output output = run_line(0, TWO_SENDS);
+    assert_non_null(strstr(output.out, "\n#   send:0-1 25.0 %, send:0-2 75.0 %\n"));
+    run_output_free(&output);
+}
+
+/* Of the bits alone. */
+static void a_send_has_a_hash_of_what_arrived(void **state)
+{
+    (void)state;
+    static const char *const seeds[] = {"1", "1 --set links.sip_link.bw_gbs=3", "2"};
+    const char *hash[3];
+    json_t *roots[3];
+    for (size_t i = 0; i < 3; i++) {
+        roots[i] = run_json(RUN "--call send:2-5:4KiB,barrier:world --seed %s", seeds[i]);
+        hash[i] = json_string_value(json_object_get(row_at(roots[i], 0), "data_hash"));
+        assert_non_null(hash[i]);
+    }
+    assert_string_equal(hash[0], hash[1]);
+    assert_string_not_equal(hash[0], hash[2]);
+    for (size_t i = 0; i < 3; i++)
+        json_decref(roots[i]);
+    struct run_output output = run_line(0, RUN "--call send:2-5:4KiB,barrier:world");
+    assert_null(strstr(output.out, "result hash none"));
+    run_output_free(&output);
+}
+
+static void the_csv_has_the_times_of_groups(void **state)
+{
+    (void)state;
+    struct run_output output = run_line(
+        0, RUN GROUPS "--csv - --call all_reduce:tp.1:4KiB@2us,all_reduce:tp.0:4KiB,barrier:dp");
+    assert_non_null(strstr(output.out, ",not_finite,group_set,group_count,group_ranks,"
+                                       "group_fastest_ns,group_median_ns,group_begin_ns,"
+                                       "group_end_ns,group_alone_ns,"));
+    assert_non_null(strstr(output.out, ",tp.1,1,4,"));
+    assert_non_null(strstr(output.out, ",dp,4,2,"));
+    assert_non_null(strstr(output.out, ",2000.000,")); /* group_begin_ns */
+    run_output_free(&output);
+    output = run_line(2, RUN "--call barrier:world --tag group_set=1");
+    run_output_free(&output);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -301,6 +357,9 @@ int main(void)
         cmocka_unit_test(calls_may_stand_in_the_configuration),
         cmocka_unit_test(what_cannot_be_called_is_refused_with_what_could),
         cmocka_unit_test(explanations_and_bytes_are_of_a_call_s_groups),
+        cmocka_unit_test(the_busiest_links_say_whose_bytes_they_carried),
+        cmocka_unit_test(a_send_has_a_hash_of_what_arrived),
+        cmocka_unit_test(the_csv_has_the_times_of_groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
