@@ -500,7 +500,7 @@ static bool result_hash(const struct result *result, uint64_t *hash)
         const struct result_row *const row = &result->rows[i];
         if (row->not_run != NULL || is_sum(row))
             continue;
-        if (row->dtype[0] == '\0') /* a barrier's: it has no data */
+        if (row->groups.groups > 0 && row->shards == 0) /* barriers and computations have no data */
             continue;
         if (!row->has_hash)
             return false;
