@@ -163,7 +163,7 @@ static json_t *shares_json(const struct result_row *row)
         report_put(&object, "link", report_text(link->name));
         report_put(&object, "alike", json_u64(link->alike));
         report_put(&object, "bytes", json_u64(link->bytes));
-        report_put(&object, "busy_ns", json_ns(link->busy_ps));
+        report_put(&object, "busy_ns", json_ns(row->links[i].busy_ps));
         report_put(&object, "calls", calls_json(row, i));
         if (object == NULL || json_array_append_new(list, object) != 0) {
             json_decref(list);
