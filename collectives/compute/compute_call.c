@@ -112,8 +112,10 @@ static const struct compute_job *job_for(struct dist *dist, const struct compute
             compute_tcm_bytes(&((struct kept_job *)at)->job) <= tcm_bytes)
             return &((struct kept_job *)at)->job;
     struct kept_job *const kept = malloc(sizeof *kept);
-    if (kept == NULL)
+    if (kept == NULL) {
         mp_fail(CW_NO_RESOURCE, "out of memory: a computation");
+        return NULL;
+    }
     kept->request = *request;
     if (compute_job_of(&dist->options.config->hw, request, tcm_bytes,
                        tensor_space_begin(dist->space), &kept->job, &error) != CW_OK) {
@@ -136,12 +138,10 @@ static const struct dp_policy on_all_pes = {.cube = DP_ROW_WISE, .pe = DP_COLUMN
 static void check_operands(const struct tensor *operands, const struct compute_job *job)
 {
     const bool product = job->request.kind == COMPUTE_PRODUCT;
-    if (!product && operands == NULL)
-        return;
-    if (!product || operands == NULL)
+    if (product != (operands != NULL))
         mp_fail(CW_PROGRAM_FAILED, "dist_compute: a %s %s operands",
                 computations[job->request.kind].name, product ? "needs" : "has no");
-    if (operands->made_for != job)
+    if (operands != NULL && operands->made_for != job)
         mp_fail(CW_PROGRAM_FAILED,
                 "dist_compute: operands of another layout than the product's; legal: those of "
                 "dist_compute_operands() for an equal request, made after the last group whose "

@@ -43,9 +43,9 @@ static struct config_place group_place(const struct config_tree *tree, const cha
     snprintf(name, sizeof name, "%.*s", (int)(bytes < sizeof name ? bytes : 0), rest);
     const struct config_group *const group = config_group_named(tree, name);
     const int key = group != NULL && rest[bytes] == '.' ? config_group_find(rest + bytes + 1) : -1;
-    return group == NULL                                  ? (struct config_place){0}
-           : key >= 0 && config_given(&group->value[key]) ? group->value[key].place
-                                                          : group->place;
+    if (group == NULL)
+        return (struct config_place){0};
+    return key >= 0 && config_given(&group->value[key]) ? group->value[key].place : group->place;
 }
 
 static struct config_place place_of_value(const struct config_tree *tree, const char *path)

@@ -586,10 +586,12 @@ static int finish_rank(const struct build *build, uint32_t rank, struct cw_error
 static void trim_wires(struct lp_wiring *wiring)
 {
     const size_t count = wiring->wire_count > 0 ? wiring->wire_count : 1;
-    struct lp_wire *const wire = realloc(wiring->wire, count * sizeof *wire);
-    uint32_t *const named = realloc(wiring->named, count * sizeof *named);
-    wiring->wire = wire != NULL ? wire : wiring->wire;
-    wiring->named = named != NULL ? named : wiring->named;
+    void *const wire = realloc(wiring->wire, count * sizeof *wiring->wire);
+    if (wire != NULL)
+        wiring->wire = wire;
+    void *const named = realloc(wiring->named, count * sizeof *wiring->named);
+    if (named != NULL)
+        wiring->named = named;
 }
 
 static int build_wiring(struct build *build, struct cw_error *error)
