@@ -626,7 +626,10 @@ int lp_system_run_until(struct lp_system *system, int64_t end_ps, struct cw_erro
         return report_failure(system, error);
     if (system->out_of_memory) /* before all else: records are missing */
         return cw_error_memory(error, "the puts in flight");
-    return CW_OK;
+    const int64_t limit_ps = system->options.engine.end_ps, next_ps = lp_system_next_ps(system);
+    return limit_ps > 0 && next_ps >= limit_ps && next_ps < CW_TIME_MAX
+               ? report_end_of_time(system, error)
+               : CW_OK;
 }
 
 void lp_system_set_now(struct lp_system *system, int64_t now_ps) { system->host_now_ps = now_ps; }
@@ -655,8 +658,6 @@ int lp_system_drain(struct lp_system *system, struct cw_error *error)
     system->host_now_ps = cw_sim_now(system->sim);
     if (code != CW_OK)
         return code;
-    if (system->options.engine.end_ps > 0 && lp_system_next_ps(system) < CW_TIME_MAX)
-        return report_end_of_time(system, error);
     if (CW_ASSERTING && lp_check_drained(&system->model, system->sim, error) != CW_OK)
         return CW_BUG;
     code = check_ended(system, error);

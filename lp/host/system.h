@@ -137,7 +137,8 @@ int lp_system_submit_launches(struct lp_system *system, const uint32_t *pe, uint
  *   lp_system_next_ps()       when the machine has something to do next, of what has been injected;
  *                             CW_TIME_MAX: nothing
  *   lp_system_inject()        the messages submitted at the host's time are under way
- *   lp_system_run_until()     runs until nothing is left to do before this time
+ *   lp_system_run_until()     runs until nothing is left to do before this time; where that
+ *                             leaves work beyond engine.end_ps alone, CW_PROGRAM_FAILED
  */
 void lp_system_set_now(struct lp_system *system, int64_t now_ps);
 int64_t lp_system_reaction_ps(const struct lp_system *system);

@@ -199,6 +199,27 @@ static void calls_may_stand_in_the_configuration(void **state)
     run_output_free(&output);
 }
 
+/* Also where ranks do not wait for each other, so that the machine runs in steps. */
+static void limits_of_a_run_end_it(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *limit, *text;
+    } lines[] = {
+        {"--max-sim-time 2us", "not over at 2000.000 ns, the limit of simulated time, while "},
+        {"--max-sim-time 2us --threads 2", "not over at 2000.000 ns, the limit of simulated "},
+        {"--max-events 3000", "more than 3000 events"}};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct run_output output =
+            run_line(3, RUN GROUPS "--call all_reduce:tp:64KiB %s", lines[i].limit);
+        if (strstr(output.err, lines[i].text) == NULL)
+            fail_msg("%s: %s", lines[i].limit, output.err);
+        run_output_free(&output);
+    }
+    struct run_output output = run_line(0, RUN GROUPS "--call barrier:tp --max-sim-time 1ms");
+    run_output_free(&output);
+}
+
 static void what_cannot_be_called_is_refused_with_what_could(void **state)
 {
     (void)state;
@@ -355,6 +376,7 @@ int main(void)
         cmocka_unit_test(an_algorithm_that_is_named_reduces_in_each_group),
         cmocka_unit_test(ranks_compute_beside_collectives),
         cmocka_unit_test(calls_may_stand_in_the_configuration),
+        cmocka_unit_test(limits_of_a_run_end_it),
         cmocka_unit_test(what_cannot_be_called_is_refused_with_what_could),
         cmocka_unit_test(explanations_and_bytes_are_of_a_call_s_groups),
         cmocka_unit_test(the_busiest_links_say_whose_bytes_they_carried),
