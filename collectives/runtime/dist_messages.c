@@ -71,9 +71,10 @@ uint32_t dist_messages_threads(const struct dist_messages *messages, uint32_t ra
                                const uint32_t *pe, uint32_t count, uint32_t *out)
 {
     const struct schedule_program *const program = messages->program;
+    const uint32_t pes_of_sip = hw_cubes(program->hw) * hw_pes(program->hw);
     uint32_t needed = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const uint32_t thread = schedule_program_thread(program, rank, pe[i] % program->pes_of_sip);
+        const uint32_t thread = schedule_program_thread(program, rank, pe[i] % pes_of_sip);
         if (schedule_messages_ways(&messages->list, program, rank, thread) != 0)
             out[needed++] = pe[i];
     }

@@ -40,6 +40,7 @@ KINDS = {
     "works": ("build/check/test/unit/collectives/test_dist_work", "WORK", 50),
     "groups": ("build/check/test/unit/collectives/test_dist_groups", "GROUP", 50),
     "calls": ("build/check/test/unit/collectives/test_dist_results", "RESULT", 50),
+    "programs": ("build/check/test/unit/collectives/test_dist_programs", "PROGRAM", 100),
     "messages": ("build/check/test/unit/collectives/test_dist_messages", "MESSAGES", 50),
 }
 RUNS = "3"  # of each random model
