@@ -134,6 +134,20 @@ static void any_group_runs_every_algorithm_or_says_what_is_legal(void **state)
         one_of_the_list(number);
 }
 
+/* The samples of the list may lack these. */
+static void kernels_on_paired_dies_run_on_any_packages(void **state)
+{
+    (void)state;
+    for (uint32_t number = 0; number < ALL; number++) {
+        const struct algorithm *const algorithm = &algorithms[number % ALGORITHMS];
+        const char *const topology = topologies[number / ALGORITHMS % TOPOLOGIES];
+        const struct ranks *const ranks = &groups[number / ALGORITHMS / TOPOLOGIES % GROUPS];
+        const bool one_cube = number < ALL / CUBES;
+        if (algorithm->dies && one_cube && ranks->packages && strcmp(topology, "pair_switch") == 0)
+            one_of_the_list(number);
+    }
+}
+
 /* A lone rank has no queues, so any number of them fits on one PE. */
 static void many_groups_of_one_rank_fit(void **state)
 {
@@ -160,6 +174,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_group_runs_every_algorithm_or_says_what_is_legal),
+        cmocka_unit_test(kernels_on_paired_dies_run_on_any_packages),
         cmocka_unit_test(many_groups_of_one_rank_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,7 +38,7 @@ struct way {
 };
 
 struct world {
-    struct config *config;
+    struct config *config, *of_groups;
     struct dist *dist;
     uint64_t seed;
     uint32_t groups;
@@ -50,6 +50,7 @@ struct world {
 
 struct program {
     const char *algorithm, *topology; /* of the SIPs */
+    const char *of_groups;            /* an algorithm of their own; NULL: none */
     mp_worker_fn worker;
     uint64_t seed;
     const struct dist_group_spec *specs;
@@ -70,12 +71,22 @@ static struct world *run(const struct program *program, const struct way *way)
     struct world *const world = calloc(1, sizeof *world);
     assert_non_null(world);
     world->config = must_load(&request);
+    const struct config_request request_of_groups = {
+        .algorithm = program->of_groups, .sets = sets, .set_count = 4};
+    struct dist_group_spec own[GROUPS];
+    assert_true(program->groups <= GROUPS);
+    if (program->of_groups != NULL)
+        world->of_groups = must_load(&request_of_groups);
+    for (uint32_t i = 0; i < program->groups; i++) {
+        own[i] = program->specs[i];
+        own[i].config = world->of_groups;
+    }
     world->seed = program->seed;
     world->groups = program->groups;
     world->late = program->late;
     const struct dist_options options = {
         .config = world->config,
-        .groups = program->specs,
+        .groups = own,
         .group_count = program->late ? 0 : program->groups,
         .late_groups = program->late,
         .groups_only = program->groups_only,
@@ -101,6 +112,7 @@ static void free_world(struct world *world)
 {
     dist_free(world->dist);
     config_free(world->config);
+    config_free(world->of_groups);
     free(world);
 }
 
@@ -135,6 +147,14 @@ static void expect_sums(struct tensor *tensor, uint32_t n, float sum, uint32_t r
         if (values[i] != sum + (float)(ranks * (i % 7)))
             fail_msg("element %u of %u is %g instead of %g", i, n, (double)values[i],
                      (double)(sum + (float)(ranks * (i % 7))));
+}
+
+static uint32_t sum_of_ranks(const struct dist_group_spec *spec)
+{
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < spec->count; i++)
+        sum += 1 + spec->ranks[i];
+    return sum;
 }
 
 /* ---- side by side, and in turn --------------------------------------------------------------- */
@@ -176,8 +196,12 @@ static void groups_on_sips_of_their_own_take_the_time_of_one(void **state)
 {
     (void)state;
     const struct way way = {CW_SEQUENTIAL, 1};
-    struct program program = {
-        "ring_allreduce", "fully_connected", low_alone, 0, specs, GROUPS, true, false, NULL};
+    struct program program = {.algorithm = "ring_allreduce",
+                              .topology = "fully_connected",
+                              .worker = low_alone,
+                              .specs = specs,
+                              .groups = GROUPS,
+                              .groups_only = true};
     struct world *const alone = run(&program, &way);
     program.worker = low_and_high;
     struct world *const both = run(&program, &way);
@@ -322,15 +346,148 @@ static void mistakes_are_named(void **state)
     }
 }
 
-/* ---- random programs ------------------------------------------------------------------------- */
+/* ---- late groups ----------------------------------------------------------------------------- */
 
-static uint32_t sum_of_ranks(const struct dist_group_spec *spec)
+static const uint32_t pair[] = {1, 0}, four[] = {5, 2, 4, 3}, three[] = {3, 1, 2}, lone[] = {6};
+static const struct dist_group_spec widths[] = {{.ranks = pair, .count = 2},
+                                                {.ranks = lone, .count = 1},
+                                                {.ranks = four, .count = 4},
+                                                {.ranks = three, .count = 3}};
+enum { WIDTHS = sizeof widths / sizeof *widths };
+
+/* All ranks make each group when the one before has been laid; then all are in flight. */
+static void late_widths(int rank, void *arg)
 {
-    uint32_t sum = 0;
-    for (uint32_t i = 0; i < spec->count; i++)
-        sum += 1 + spec->ranks[i];
-    return sum;
+    struct world *const world = arg;
+    struct dist_work *work[WIDTHS] = {NULL};
+    struct tensor *tensor[WIDTHS];
+    begin(rank);
+    for (uint32_t g = 0; g < WIDTHS; g++) {
+        struct dist_group *const group = dist_new_group(widths[g].ranks, widths[g].count);
+        tensor[g] = filled(1000, (float)(rank + 1));
+        assert_ptr_equal(group, group_of(world, g));
+    }
+    for (uint32_t g = 0; g < WIDTHS; g++)
+        if (dist_group_rank(group_of(world, g)) != UINT32_MAX)
+            work[g] = dist_all_reduce_async(group_of(world, g), tensor[g], REDOP_SUM);
+    for (uint32_t g = 0; g < WIDTHS; g++)
+        if (work[g] != NULL) {
+            dist_wait(work[g]);
+            expect_sums(tensor[g], 1000, (float)sum_of_ranks(&widths[g]), widths[g].count);
+        }
 }
+
+/* A rank of a binary tree of four has three queues, one of two has one: queues that have been laid
+ * have no room between them. */
+static void late_groups_may_be_wider_than_those_before(void **state)
+{
+    (void)state;
+    const struct way way = {CW_SEQUENTIAL, 1};
+    const struct program program = {.algorithm = "tree_allreduce",
+                                    .topology = "ring_1d",
+                                    .worker = late_widths,
+                                    .specs = widths,
+                                    .groups = WIDTHS,
+                                    .late = true};
+    free_world(run(&program, &way));
+}
+
+/* ---- memories of others ---------------------------------------------------------------------- */
+
+enum { SLICE = 64, STARS = 2 };
+static const uint32_t star_a[] = {3, 0, 1, 2}, star_b[] = {4, 5, 0, 6};
+static const struct dist_group_spec stars[STARS] = {{.ranks = star_a, .count = 4},
+                                                    {.ranks = star_b, .count = 4}};
+
+/* Every rank's input is its number + 1 throughout; all ranks allocate alike. */
+static void reduce_scatter_in_stars(int rank, void *arg)
+{
+    static float values[4 * SLICE];
+    struct world *const world = arg;
+    struct tensor *in[STARS], *out[STARS];
+    struct dist_work *work[STARS] = {NULL};
+    begin(rank);
+    for (uint32_t g = 0; g < STARS; g++) {
+        in[g] = dist_tensor_zeros(stars[g].count * SLICE, DTYPE_F32, &one);
+        out[g] = dist_tensor_zeros(SLICE, DTYPE_F32, &one);
+        for (uint32_t i = 0; i < stars[g].count * SLICE; i++)
+            values[i] = (float)(rank + 1);
+        dist_tensor_copy_from(in[g], DTYPE_F32, values, stars[g].count * SLICE);
+    }
+    for (uint32_t g = 0; g < STARS; g++)
+        if (dist_group_rank(group_of(world, g)) != UINT32_MAX)
+            work[g] = dist_reduce_scatter_async(group_of(world, g), out[g], in[g], REDOP_SUM);
+    for (uint32_t g = 0; g < STARS; g++) {
+        if (work[g] == NULL)
+            continue;
+        dist_wait(work[g]);
+        dist_tensor_copy_to(out[g], DTYPE_F32, values, SLICE);
+        for (uint32_t i = 0; i < SLICE; i++)
+            assert_true(values[i] == (float)sum_of_ranks(&stars[g]));
+    }
+}
+
+/* Rank 0 has three peers in each of two groups. */
+static void a_pe_has_room_for_its_peers_of_all_groups(void **state)
+{
+    (void)state;
+    const struct way way = {CW_SEQUENTIAL, 1};
+    static const char *const algorithms[] = {"mesh", "rhd"};
+    for (size_t i = 0; i < 2; i++) {
+        const struct program program = {.algorithm = "ring_allreduce",
+                                        .of_groups = algorithms[i],
+                                        .topology = i == 0 ? "switch" : "torus_2d",
+                                        .worker = reduce_scatter_in_stars,
+                                        .specs = stars,
+                                        .groups = STARS,
+                                        .groups_only = true};
+        free_world(run(&program, &way));
+    }
+}
+
+/* ---- lookahead ------------------------------------------------------------------------------- */
+
+static const uint32_t far_a[] = {0, 4}, far_b[] = {6, 2}, far_c[] = {1, 5, 3, 7};
+static const struct dist_group_spec far_apart[] = {
+    {.ranks = far_a, .count = 2}, {.ranks = far_b, .count = 2}, {.ranks = far_c, .count = 4}};
+
+static void reduces_far_apart(int rank, void *arg)
+{
+    struct world *const world = arg;
+    begin(rank);
+    for (uint32_t g = 0; g < 3; g++) {
+        struct dist_group *const group = dist_new_group(far_apart[g].ranks, far_apart[g].count);
+        if (dist_group_rank(group) == UINT32_MAX)
+            continue;
+        struct tensor *const t = filled(N_MAX, (float)(rank + 1));
+        dist_wait(dist_all_reduce_async(group, t, REDOP_SUM));
+        note_time(world, rank);
+        expect_sums(t, N_MAX, (float)sum_of_ranks(&far_apart[g]), far_apart[g].count);
+    }
+}
+
+/* Credits go at once from worker to worker, also where no link joins SIPs of the two. */
+static void queues_join_workers_that_no_link_joins(void **state)
+{
+    (void)state;
+    static const struct way sequential = {CW_SEQUENTIAL, 1}, workers = {CW_CONSERVATIVE, 4};
+    for (int late = 0; late < 2; late++) {
+        const struct program program = {.algorithm = "ring_allreduce",
+                                        .topology = "ring_1d",
+                                        .worker = reduces_far_apart,
+                                        .specs = far_apart,
+                                        .groups = 3,
+                                        .late = late == 1};
+        struct world *const expected = run(&program, &sequential), *const got =
+                                                                       run(&program, &workers);
+        assert_memory_equal(got->time_ps, expected->time_ps, sizeof got->time_ps);
+        assert_true(got->trace_hash == expected->trace_hash);
+        free_world(got);
+        free_world(expected);
+    }
+}
+
+/* ---- random programs ------------------------------------------------------------------------- */
 
 /* The same calls on every rank, of groups or the world; each waits for its handles at moments of
  * its own. */
@@ -416,6 +573,9 @@ int main(void)
         cmocka_unit_test(opposite_orders_end_on_pes_of_their_own_alone),
         cmocka_unit_test(waits_in_opposite_orders_name_both_groups),
         cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(late_groups_may_be_wider_than_those_before),
+        cmocka_unit_test(a_pe_has_room_for_its_peers_of_all_groups),
+        cmocka_unit_test(queues_join_workers_that_no_link_joins),
         cmocka_unit_test(random_programs_do_the_same_in_every_mode),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -97,6 +97,49 @@ static void an_endpoint_says_where_its_ring_is(void **state)
     }
 }
 
+/* Two plans on the same SIPs, as two groups have them: each PE has the directions of both. */
+static void plans_on_the_same_sips_have_queues_of_their_own(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < COUNT_OF(memories); k++) {
+        struct machine *m = small_machine(2, 1, 1);
+        m->config.slots = memories[k];
+        m->config.n_slots = 3;
+        m->config.slot_bytes = 1024;
+        m->hw.sram_bytes = 16u << 20;
+        machine_start(m);
+        const struct lp_plan_part parts[] = {{m->plan, NULL, 2}, {m->plan, NULL, 2}};
+        struct lp_plan *const both = lp_plan_create_composed(m->plan);
+        uint32_t fits, count = 0;
+        struct ring ring[8 * HW_DIRS_MAX]; /* of SIP 0 */
+        assert_non_null(both);
+        assert_int_equal(lp_plan_add(both, parts, 2, &fits), CW_OK);
+        for (uint32_t part = 0; part < 2; part++)
+            for (uint32_t pe = 0; pe < hw_pe_count(&m->hw); pe++)
+                for (uint32_t left = lp_directions(m->plan, pe); left != 0; left &= left - 1) {
+                    const enum hw_dir own = (enum hw_dir)__builtin_ctz(left);
+                    const struct lp_dirs *const dirs = lp_plan_dirs(both, part);
+                    struct lp_wire alone, end;
+                    assert_true(lp_queue_end(m->plan, pe, own, &alone));
+                    assert_true(lp_queue_end(both, pe, dirs->of_pe[own], &end));
+                    assert_int_equal(end.peer, alone.peer);
+                    assert_int_equal(end.peer_dir, dirs->of_pe[alone.peer_dir]);
+                    const struct lp_endpoint place = lp_endpoint_of(both, pe, dirs->of_pe[own]);
+                    if (place.place.sip > 0)
+                        continue;
+                    struct ring *const r = &ring[count];
+                    assert_true(hw_pa_decode(place.rx_base_pa, &r->base));
+                    r->bytes = place.n_slots * place.slot_size;
+                    for (uint32_t i = 0; i < count; i++)
+                        assert_false(overlap(&ring[i], r));
+                    count++;
+                }
+        assert_int_equal(count, 2 * (20 + 8 * 2)); /* the PE grid's edges; both globals */
+        lp_plan_free(both);
+        machine_free(m);
+    }
+}
+
 static void a_tile_goes_to_the_slot_of_its_number(void **state)
 {
     (void)state;
@@ -124,6 +167,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_queue_s_other_end_names_it),
         cmocka_unit_test(an_endpoint_says_where_its_ring_is),
+        cmocka_unit_test(plans_on_the_same_sips_have_queues_of_their_own),
         cmocka_unit_test(a_tile_goes_to_the_slot_of_its_number),
     };
     return cmocka_run_group_tests_name("lp_endpoint", tests, NULL, NULL);
