@@ -222,6 +222,37 @@ static void a_batch_s_streams_are_cut_as_it_says(void **state)
     assert_int_equal(2 * events_of_loads(false, true), plain + cut);
 }
 
+/* A PE has the queues of two groups, one each way. A receive from any direction of the one leaves
+ * the other's tile, though that one comes first. */
+static void a_receive_from_any_direction_is_of_its_group(void **state)
+{
+    (void)state;
+    static const struct line sends[] = {SEND(HW_DIR_INTRA_E, 16), DONE},
+                             sends_late[] = {DELAY(LONG_NS), SEND(HW_DIR_INTRA_W, 16), DONE},
+                             receives[] = {RECV_ANY(16), DONE};
+    static const enum hw_dir way[] = {HW_DIR_INTRA_E, HW_DIR_INTRA_W};
+    struct machine *m = machine_of_pes(3);
+    struct lp_dirs dirs[2]; /* each group's only direction is its kernels' 0 */
+    uint32_t batch[2];
+    submit(m, 0, sends);
+    submit(m, 2, sends_late);
+    for (int group = 0; group < 2; group++) {
+        const struct part part = {1, receives};
+        memset(&dirs[group], HW_DIRS_MAX, sizeof dirs[group]);
+        dirs[group].of_pe[0] = (uint8_t)way[group];
+        dirs[group].mask_own = 1;
+        dirs[group].mask = (uint16_t)(1u << way[group]);
+        begin_scripts_with(m, (struct lp_batch_options){.dirs = &dirs[group]});
+        batch[group] = lp_system_hold_batch(m->system);
+        submit_scripts(m, &part, 1);
+    }
+    assert_int_equal(lp_system_drain(m->system, &m->error), CW_OK);
+    const struct lp_times *const first = lp_system_times_of(m->system, batch[0]);
+    assert_true(first->last_end_ps - first->first_start_ps > LONG_NS * 1000);
+    assert_true(lp_system_times_of(m->system, batch[1])->last_end_ps > first->last_end_ps);
+    machine_free(m);
+}
+
 /* ---- deadlocks ------------------------------------------------------------------------------- */
 
 static struct machine *machine_with_notifications(void)
@@ -390,6 +421,7 @@ int main(void)
         cmocka_unit_test(phases_are_of_the_batch_that_is_asked),
         cmocka_unit_test(a_batch_s_own_stores_count),
         cmocka_unit_test(a_batch_s_streams_are_cut_as_it_says),
+        cmocka_unit_test(a_receive_from_any_direction_is_of_its_group),
         cmocka_unit_test(groups_in_opposite_orders_are_a_cycle_that_names_both),
         cmocka_unit_test(kernels_wait_behind_one_that_waits_forever),
         cmocka_unit_test(links_count_by_account),
