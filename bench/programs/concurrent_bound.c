@@ -1,57 +1,54 @@
 /*
- * concurrent_bound.c: bounds of calls of groups. A group's SIPs may lie anywhere, so the bound
- * counts only what holds wherever they are: the links of one SIP, which all its bytes must pass.
+ * concurrent_bound.c: bounds of calls of groups: of a call that several groups make, the largest.
  */
 #include "bench/programs/concurrent_bound.h"
 
-#include "hw/topology/topology.h"
+#include <stdlib.h>
 
-/* Bytes of a rank's tensor that must leave, or enter, its SIP. */
-static uint64_t crossing(enum ccl_collective collective, uint64_t bytes, uint32_t ranks)
-{
-    switch (collective) {
-    case CCL_ALL_GATHER:
-    case CCL_REDUCE_SCATTER:
-    case CCL_ALL_TO_ALL:
-        return bytes - bytes / ranks;
-    case CCL_BARRIER:
-        return 0;
-    default:
-        return bytes;
-    }
-}
+#include "hw/structure.h"
 
-/* The least time for bytes over all links of a SIP to others, side by side. */
-static struct hw_bound links_of_sip(const struct hw_config *hw, uint32_t sip, uint64_t bytes)
+/* Of many groups these give the bound: groups of a set mostly differ in their place alone. */
+enum { GROUPS_BOUND = 64 };
+
+/* The ranks are all SIPs, in order. */
+static bool is_world(const struct hw_config *hw, const uint32_t *sips, uint32_t count)
 {
-    struct hw_bound bound = {.by = NULL};
-    double bytes_per_ps = 0;
-    for (uint32_t outlet = 0; outlet < hw_outlets(hw); outlet++) {
-        struct hw_cable cable;
-        if (!hw->sip_topology->cable(hw, sip, outlet, &cable))
-            continue;
-        const struct hw_rate rate = hw->link[cable.link].rate;
-        bytes_per_ps += (double)rate.den / (double)rate.num;
-        bound.by = hw_link_name[cable.link];
-    }
-    if (bytes_per_ps > 0)
-        bound.ps = (int64_t)((double)bytes / bytes_per_ps);
-    return bound;
+    uint32_t i = 0;
+    while (i < count && sips[i] == i)
+        i++;
+    return i == hw->sip_count;
 }
 
 struct hw_bound concurrent_bound(const struct hw_config *hw, const struct concurrent_source *source,
                                  const struct concurrent_call *call, enum dtype dtype)
 {
-    const enum ccl_collective does = call->asked->collective;
-    const uint64_t bytes = call->n_elem * dtype_bytes(dtype) * (call->together ? 1 : call->shards);
+    const struct ccl_ranks *const ranks = &source->config.ccl.ranks;
+    const struct dp_policy *const policy = &source->policy;
+    const bool leaders =
+        call->asked->collective == CCL_BARRIER; /* between first PEs of the ranks */
+    const uint32_t pes = hw_cubes(hw) * hw_pes(hw);
+    const uint32_t by_cubes = policy->num_cubes != 0 ? policy->num_cubes : hw_cubes(hw);
+    const uint32_t by_pes = policy->num_pes != 0 ? policy->num_pes : hw_pes(hw);
     struct hw_bound bound = {.by = NULL};
-    if (call->size < 2)
-        return bound;
-    for (size_t i = 0; i < (size_t)source->groups * call->size; i++) {
-        const uint32_t sip = ccl_sip_of(&source->config.ccl.ranks, source->ranks[i]);
-        const struct hw_bound own = links_of_sip(hw, sip, crossing(does, bytes, call->size));
-        if (own.ps > bound.ps)
-            bound = own;
+    uint32_t *const sips = malloc(call->size * sizeof *sips);
+    for (uint32_t g = 0; g < source->groups && g < GROUPS_BOUND && sips != NULL && call->size > 1;
+         g++) {
+        for (uint32_t i = 0; i < call->size; i++)
+            sips[i] = ccl_sip_of(ranks, source->ranks[(size_t)g * call->size + i]);
+        const bool world = is_world(hw, sips, call->size) && ranks->pes == 0;
+        const struct hw_work work = {.collective = call->asked->collective,
+                                     .ranks = call->size,
+                                     .sips = world ? NULL : sips,
+                                     .engines = ranks->pes > 0 ? ranks->pes : pes,
+                                     .first_pe = policy->first_pe,
+                                     .cubes = leaders || policy->cube != DP_ROW_WISE ? 1 : by_cubes,
+                                     .pes = leaders || policy->pe != DP_COLUMN_WISE ? 1 : by_pes,
+                                     .root_sip = sips[0],
+                                     .together = call->together,
+                                     .bytes = call->n_elem * dtype_bytes(dtype)};
+        const struct hw_bound of_group = hw_bound_of(hw, &work);
+        hw_bound_join(&bound, &of_group);
     }
+    free(sips);
     return bound;
 }

@@ -6,8 +6,8 @@
 
 #include "bench/programs/concurrent_plan.h"
 
-/* Of a call of all SIPs, as of the same call by itself; of other groups, the bytes that must leave
- * or enter a SIP over all its links to others. 0 where fewer than two ranks take part. */
+/* Of each group as if it had the machine to itself (collectives/verify/bound.h); the largest. 0
+ * where fewer than two ranks take part, and where memory is out. */
 struct hw_bound concurrent_bound(const struct hw_config *hw, const struct concurrent_source *source,
                                  const struct concurrent_call *call, enum dtype dtype);
 

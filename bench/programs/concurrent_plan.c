@@ -265,8 +265,10 @@ static int plan_call(const struct bench_session *session, struct concurrent_plan
     if (asked->collective == CCL_COMPUTE)
         return plan_computation(session, source, call, error);
     call->shards = bench_parts(&source->config.hw, &source->policy);
-    if (asked->collective == CCL_BARRIER)
+    if (asked->collective == CCL_BARRIER) {
+        call->bound = concurrent_bound(&source->config.hw, source, call, options->dtype);
         return CW_OK;
+    }
     const uint64_t unit = (uint64_t)call->shards * dtype_bytes(options->dtype);
     if (asked->bytes % unit > 0)
         return refuse(asked, error,

@@ -20,9 +20,10 @@ struct bounding {
     const struct hw_work *work;
     struct hw_sip_dims dims;
     uint64_t leaves;
-    uint32_t sips;   /* with leaves: the first ones */
-    uint64_t of_sip; /* leaves of each, but for the last */
-    uint64_t lanes;  /* of a SIP: collectives side by side, each of all leaves */
+    uint32_t sips;                /* with leaves: the first ones */
+    uint64_t of_sip;              /* leaves of each, but for the last */
+    uint64_t lanes;               /* of a SIP: collectives side by side, each of all leaves */
+    bool differ[HW_SIP_DIMS_MAX]; /* in a dimension: not all SIPs with leaves are at one place */
     struct hw_bound *bound;
 };
 
@@ -133,6 +134,24 @@ static void bound_links(struct bounding *b, enum hw_link_kind kind, uint64_t lin
     bound_cut(b, &cut, bytes);
 }
 
+static uint32_t sip_of(const struct bounding *b, uint32_t i)
+{
+    return b->work->sips != NULL ? b->work->sips[i] : i;
+}
+
+/* Of a dimension in which all SIPs with leaves have the same coordinate no link is used, since no
+ * route between them changes it. */
+static void find_dims(struct bounding *b)
+{
+    for (uint32_t k = 0; k < b->dims.count; k++) {
+        const struct hw_sip_dim *const dim = &b->dims.at[k];
+        b->differ[k] = b->work->sips == NULL && dim->stride < b->sips;
+        for (uint32_t i = 1; b->work->sips != NULL && i < b->sips; i++)
+            b->differ[k] |=
+                hw_sip_coordinate(dim, sip_of(b, i)) != hw_sip_coordinate(dim, sip_of(b, 0));
+    }
+}
+
 /* Bytes of one lane that must cross, one way or the other, a cut with so many leaves on one side.
  */
 static uint64_t crossing_bytes(const struct bounding *b, uint64_t inside)
@@ -144,6 +163,7 @@ static uint64_t crossing_bytes(const struct bounding *b, uint64_t inside)
     switch (b->work->collective) {
     case CCL_ALL_REDUCE: /* each result depends on every byte of every operand */
     case CCL_BROADCAST:
+    case CCL_SEND_RECV:
     case CCL_REDUCE: /* the root's depends on them, and its place is not known */
         return bytes;
     case CCL_ALL_GATHER:     /* the blocks of the one side reach the other; */
@@ -222,7 +242,8 @@ static int64_t farthest_sip_ps(const struct bounding *b, uint32_t cubes)
 {
     const uint32_t from = b->work->root_sip;
     int64_t most_ps = 0;
-    for (uint32_t sip = 0; sip < b->sips; sip++) {
+    for (uint32_t i = 0; i < b->sips; i++) {
+        const uint32_t sip = sip_of(b, i);
         if (sip == from)
             continue;
         uint32_t hops = 0;
@@ -272,9 +293,7 @@ static int64_t latency_ps(const struct bounding *b)
 /* ---- cuts between SIPs -----------------------------------------------------------------------
  *
  * A box is the SIPs whose coordinate in each dimension is below a number of its own: one SIP, a
- * group of a level, a package, a part of a ring, line or grid, and all that lies between. Of a
- * dimension in which all SIPs with ranks have the same coordinate no link is used, since no route
- * between them changes it.
+ * group of a level, a package, a part of a ring, line or grid, and all that lies between.
  */
 
 /* SIPs of the box among the first `count`. */
@@ -299,8 +318,21 @@ static uint64_t sips_below(const struct hw_sip_dims *dims, const uint32_t side[H
     return below;
 }
 
+static bool is_in_box(const struct bounding *b, const uint32_t side[HW_SIP_DIMS_MAX], uint32_t sip)
+{
+    for (uint32_t k = 0; k < b->dims.count; k++)
+        if (b->differ[k] && hw_sip_coordinate(&b->dims.at[k], sip) >= side[k])
+            return false;
+    return true;
+}
+
 static uint64_t leaves_in_box(const struct bounding *b, const uint32_t side[HW_SIP_DIMS_MAX])
 {
+    uint64_t listed = 0;
+    for (uint32_t i = 0; b->work->sips != NULL && i < b->sips; i++)
+        listed += is_in_box(b, side, b->work->sips[i]) ? b->of_sip : 0;
+    if (b->work->sips != NULL)
+        return listed;
     const uint32_t full = (uint32_t)(b->leaves / b->of_sip); /* SIPs with all their leaves */
     const uint64_t whole = sips_below(&b->dims, side, full);
     const uint64_t last = full < b->sips ? sips_below(&b->dims, side, full + 1) - whole : 0;
@@ -330,22 +362,30 @@ static void bound_box(struct bounding *b, const uint32_t side[HW_SIP_DIMS_MAX])
     for (uint32_t k = 0; k < b->dims.count; k++)
         volume *= side[k];
     for (uint32_t k = 0; k < b->dims.count; k++)
-        if (side[k] < b->dims.at[k].size && b->dims.at[k].stride < b->sips)
+        if (side[k] < b->dims.at[k].size && b->differ[k])
             cut.links[b->dims.at[k].link] +=
                 volume / side[k] * links_across(&b->dims.at[k], side[k]);
     bound_cut(b, &cut, b->lanes * crossing_bytes(b, leaves_in_box(b, side)));
 }
 
-/* Every box: as many as there are SIPs. */
+/* Every box: as many as there are SIPs in the dimensions in which they differ. Lists are looked at
+ * for each, so that boxes of long ones in many dimensions would take too long. */
+enum { LISTED_TIMES_BOXES_MAX = 1 << 20 };
+
 static void bound_boxes(struct bounding *b)
 {
     uint32_t side[HW_SIP_DIMS_MAX];
+    uint64_t boxes = 1;
+    for (uint32_t k = 0; k < b->dims.count; k++)
+        boxes *= b->differ[k] ? b->dims.at[k].size : 1;
+    if (b->work->sips != NULL && boxes * b->sips > LISTED_TIMES_BOXES_MAX)
+        return;
     for (uint32_t k = 0; k < b->dims.count; k++)
         side[k] = 1;
     for (uint32_t k = 0; k < b->dims.count;) {
         if (k == 0)
             bound_box(b, side);
-        if (side[k] < b->dims.at[k].size) {
+        if (b->differ[k] && side[k] < b->dims.at[k].size) {
             side[k]++;
             k = 0;
         } else {
@@ -454,7 +494,7 @@ static void find_ports(const struct bounding *b, uint32_t sip, struct cut at[HW_
         const uint32_t place = hw_sip_coordinate(dim, sip);
         const bool ends =
             dim->joint == HW_SIP_LINE && (index == 0 ? place + 1 == dim->size : place == 0);
-        if (dim->size > 1 && !ends)
+        if (dim->size > 1 && !ends && (b->work->sips == NULL || b->differ[k]))
             at[hw_outlet(hw, outlet).side].links[dim->link]++;
     }
 }
@@ -467,7 +507,10 @@ static bool is_used(const struct cut *port)
     return false;
 }
 
-/* ---- cuts inside SIP 0 ----------------------------------------------------------------------- */
+/* ---- cuts inside a SIP -------------------------------------------------------------------------
+ *
+ * Of SIP 0, or of each kind of listed SIPs: those of one kind have the same links at each port.
+ */
 
 /* In a grid of cubes or of routers. */
 struct rectangle {
@@ -479,16 +522,19 @@ static bool is_within(struct rectangle r, uint32_t router, uint32_t columns)
     return router % columns - r.x < r.w && router / columns - r.y < r.h;
 }
 
-/* Leaves of a cube of SIP 0, which its first PEs hold. */
+/* The first cube with leaves. */
+static uint32_t first_cube(const struct bounding *b) { return b->work->first_pe / hw_pes(b->hw); }
+
+/* Leaves of a cube of the SIP. */
 static uint64_t leaves_of_cube(const struct bounding *b, uint32_t cube)
 {
     const uint64_t pes = hw_pes(b->hw), first = cube * pes;
-    if (b->work->per_sip == 0)
-        return cube < b->work->cubes ? b->work->pes : 0;
+    if (b->work->per_sip == 0) /* wraps before the first */
+        return cube - first_cube(b) < b->work->cubes ? b->work->pes : 0;
     return first < b->work->ranks ? min_u64(b->work->ranks - first, pes) : 0;
 }
 
-/* Bytes that cross a cut with these leaves of SIP 0 on one side. */
+/* Bytes that cross a cut with these leaves of the SIP on one side. */
 static uint64_t bytes_of_leaves(const struct bounding *b, uint64_t inside)
 {
     const bool apart = b->work->per_sip == 0 && !b->work->together;
@@ -549,18 +595,19 @@ static void bound_cubes(struct bounding *b, const struct cut at[HW_PORTS])
             }
 }
 
-/* The routers of the rectangle, of cube 0, with the PEs and the ports that are at them; and the
- * cube's others. `leads_on`: ports from which a link leads out of the cube. */
+/* The routers of the rectangle, of the first cube with leaves, with the PEs and the ports that are
+ * at them; and the cube's others. `leads_on`: ports from which a link leads out of the cube. */
 static void bound_routers_of(struct bounding *b, const bool leads_on[HW_PORTS], struct rectangle r)
 {
     const struct hw_config *const hw = b->hw;
-    const uint64_t pes = leaves_of_cube(b, 0);
+    const uint32_t first_pe = b->work->first_pe % hw_pes(hw);
+    const uint64_t pes = leaves_of_cube(b, first_cube(b));
     struct gap gaps[2][HW_PORTS];
     size_t count[2] = {0};
     uint64_t leaves[2] = {0};
     struct cut noc = {{0}};
     for (uint32_t pe = 0; pe < pes; pe++)
-        leaves[is_within(r, hw_pe_router(hw, pe), hw->noc_w)]++;
+        leaves[is_within(r, hw_pe_router(hw, first_pe + pe), hw->noc_w)]++;
     for (enum hw_port port = 0; port < HW_PORTS; port++) {
         const bool inside = is_within(r, hw_port_router(hw, port), hw->noc_w);
         if (leads_on[port])
@@ -575,10 +622,11 @@ static void bound_routers_of(struct bounding *b, const bool leads_on[HW_PORTS], 
 static void bound_routers(struct bounding *b, const struct cut at[HW_PORTS])
 {
     const struct hw_config *const hw = b->hw;
-    const bool leads_on[HW_PORTS] = {[HW_PORT_N] = is_used(&at[HW_PORT_N]),
-                                     [HW_PORT_S] = hw->cube_h > 1 || is_used(&at[HW_PORT_S]),
-                                     [HW_PORT_E] = hw->cube_w > 1 || is_used(&at[HW_PORT_E]),
-                                     [HW_PORT_W] = is_used(&at[HW_PORT_W])};
+    const uint32_t x = first_cube(b) % hw->cube_w, y = first_cube(b) / hw->cube_w;
+    const bool leads_on[HW_PORTS] = {[HW_PORT_N] = y > 0 || is_used(&at[HW_PORT_N]),
+                                     [HW_PORT_S] = y + 1 < hw->cube_h || is_used(&at[HW_PORT_S]),
+                                     [HW_PORT_E] = x + 1 < hw->cube_w || is_used(&at[HW_PORT_E]),
+                                     [HW_PORT_W] = x > 0 || is_used(&at[HW_PORT_W])};
     struct rectangle r;
     for (r.x = 0; r.x < hw->noc_w; r.x++)
         for (r.y = 0; r.y < hw->noc_h; r.y++)
@@ -597,6 +645,7 @@ static uint64_t received_bytes(const struct bounding *b)
     case CCL_ALL_REDUCE: /* see "the sends of an all-reduce" */
         return 2 * times * bytes;
     case CCL_BROADCAST:
+    case CCL_SEND_RECV:
     case CCL_REDUCE:
         return times * bytes;
     case CCL_ALL_GATHER:
@@ -609,10 +658,13 @@ static uint64_t received_bytes(const struct bounding *b)
 }
 
 /* Each byte that gets from one place to another passes the engine of the PE that sends, puts,
- * stores, loads or copies it: of any PE of a SIP, where ranks are PEs of theirs. */
+ * stores, loads or copies it: of any PE of a SIP, where ranks are PEs of theirs; of a group, of the
+ * PEs that have its kernels. */
 static void bound_engines(struct bounding *b)
 {
-    const uint64_t engines = b->work->per_sip > 0 ? b->leaves : hw_pe_count(b->hw);
+    const uint64_t engines = b->work->per_sip > 0    ? b->leaves
+                             : b->work->sips != NULL ? (uint64_t)b->sips * b->work->engines
+                                                     : hw_pe_count(b->hw);
     bound_links(b, HW_LINK_PE_NOC, engines, b->lanes * received_bytes(b));
 }
 
@@ -674,15 +726,20 @@ static uint64_t sent_bytes(uint64_t parts, uint64_t bytes)
     return parts < 2 ? 0 : 2 * (parts - 1) * bytes;
 }
 
+/* Links that leave a SIP in this dimension. */
+static uint32_t links_of_sip(const struct hw_sip_dim *dim, uint32_t sip)
+{
+    const uint32_t at = hw_sip_coordinate(dim, sip);
+    return dim->joint != HW_SIP_LINE ? hw_dim_degree(dim)
+                                     : (uint32_t)((at > 0) + (at + 1 < dim->size));
+}
+
 /* Directed links of the dimension that leave the first `sips` SIPs. */
 static uint64_t links_out(const struct hw_sip_dim *dim, uint32_t sips)
 {
     uint64_t links = 0;
-    for (uint32_t sip = 0; sip < sips && dim->size > 1; sip++) {
-        const uint32_t at = hw_sip_coordinate(dim, sip);
-        links += dim->joint == HW_SIP_LINE ? (uint32_t)((at > 0) + (at + 1 < dim->size))
-                                           : hw_dim_degree(dim);
-    }
+    for (uint32_t sip = 0; sip < sips && dim->size > 1; sip++)
+        links += links_of_sip(dim, sip);
     return links;
 }
 
@@ -713,19 +770,63 @@ static void bound_sends_of_groups(struct bounding *b)
     }
 }
 
-/* SIPs as the parts: what leaves one goes by its ports. Cubes as the parts. */
+/* Parts are as there, among listed SIPs: those that hold any of them, with all of their links. No
+ * other part sends anything, since a group's kernels are on its SIPs alone. */
+enum { LISTED_PARTS_MAX = 256 }; /* each is compared with all */
+
+static uint32_t part_of(const struct bounding *b, uint32_t inner, uint32_t sip)
+{
+    uint32_t part = sip;
+    for (uint32_t k = 0; k < b->dims.count; k++)
+        if ((inner >> k & 1) != 0)
+            part -= hw_sip_coordinate(&b->dims.at[k], sip) * b->dims.at[k].stride;
+    return part;
+}
+
+static void bound_sends_of_parts(struct bounding *b, uint32_t inner)
+{
+    struct cut cut = {{0}};
+    uint64_t parts = 0, lines = 1;
+    for (uint32_t k = 0; k < b->dims.count; k++)
+        lines *= (inner >> k & 1) != 0 ? b->dims.at[k].size : 1;
+    for (uint32_t i = 0; i < b->sips; i++) {
+        const uint32_t part = part_of(b, inner, sip_of(b, i));
+        uint32_t like = 0;
+        while (like < i && part_of(b, inner, sip_of(b, like)) != part)
+            like++;
+        if (like < i)
+            continue;
+        parts++;
+        for (uint32_t k = 0; k < b->dims.count; k++)
+            if (b->differ[k] && (inner >> k & 1) == 0)
+                cut.links[b->dims.at[k].link] += lines * links_of_sip(&b->dims.at[k], part);
+    }
+    bound_cut(b, &cut, b->lanes * sent_bytes(parts, b->work->bytes));
+}
+
+static void bound_sends_of_listed(struct bounding *b)
+{
+    uint32_t differ = 0;
+    for (uint32_t k = 0; k < b->dims.count; k++)
+        differ |= (uint32_t)b->differ[k] << k;
+    for (uint32_t inner = 0; inner < differ && b->sips <= LISTED_PARTS_MAX; inner++)
+        if ((inner & ~differ) == 0)
+            bound_sends_of_parts(b, inner);
+}
+
+/* SIPs as the parts: what leaves one goes by its ports. Cubes with leaves as the parts. */
 static void bound_sends_inside(struct bounding *b)
 {
     static const struct cut none;
     const struct hw_config *const hw = b->hw;
     const struct hw_work *const work = b->work;
     const uint64_t w = hw->cube_w, h = hw->cube_h;
-    uint64_t parts = (uint64_t)b->sips * w * h;
+    uint64_t parts = (uint64_t)b->sips * work->cubes;
     uint64_t links = b->sips * 2 * ((w - 1) * h + w * (h - 1));
     const uint64_t between_sips = b->lanes * sent_bytes(b->sips, work->bytes);
     struct cut sum[COUNTED] = {0}, at[HW_PORTS];
     for (uint32_t sip = 0; sip < b->sips; sip++) {
-        find_ports(b, sip, at);
+        find_ports(b, sip_of(b, sip), at);
         for (enum hw_port port = 0; port < HW_PORTS; port++) {
             const struct gap gap = {.lanes = port_lanes(hw, port), .outer = &at[port]};
             if (!is_used(&at[port]))
@@ -735,7 +836,8 @@ static void bound_sends_inside(struct bounding *b)
                 cross_gap(b, &sum[counted], &gap, counted);
         }
     }
-    for (enum counted counted = 0; counted < COUNTED && b->sips == hw->sip_count; counted++)
+    for (enum counted counted = 0;
+         counted < COUNTED && (work->sips != NULL || b->sips == hw->sip_count); counted++)
         bound_cut(b, &sum[counted], between_sips);
     if (work->per_sip > 0)
         parts = (b->leaves + hw_pes(hw) - 1) / hw_pes(hw);
@@ -745,11 +847,30 @@ static void bound_sends_inside(struct bounding *b)
 
 /* ---- bounds ---------------------------------------------------------------------------------- */
 
+/* SIPs whose ports have the same links as an earlier one's have the same cuts. Of more kinds than a
+ * grid has, the first ones. */
+static void bound_inside_sips(struct bounding *b)
+{
+    enum { PORT_KINDS_MAX = 16 };
+    struct cut at[PORT_KINDS_MAX][HW_PORTS];
+    uint32_t kinds = 0;
+    for (uint32_t i = 0; i < (b->work->sips != NULL ? b->sips : 1) && kinds < PORT_KINDS_MAX; i++) {
+        uint32_t like = 0;
+        find_ports(b, sip_of(b, i), at[kinds]);
+        while (memcmp(at[like], at[kinds], sizeof at[like]) != 0)
+            like++;
+        if (like < kinds)
+            continue;
+        bound_cubes(b, at[kinds]);
+        bound_routers(b, at[kinds]);
+        kinds++;
+    }
+}
+
 struct hw_bound hw_bound_of(const struct hw_config *hw, const struct hw_work *work)
 {
     struct hw_bound bound = {.by = "latency"};
     struct bounding b = {.hw = hw, .work = work, .dims = hw_sip_dims_of(hw), .bound = &bound};
-    struct cut at[HW_PORTS];
     const uint32_t shards = work->cubes * work->pes;
     const bool by_rank = work->per_sip == 0 && !work->together;
     b.of_sip = work->per_sip > 0 ? work->per_sip : work->together ? shards : 1;
@@ -758,20 +879,21 @@ struct hw_bound hw_bound_of(const struct hw_config *hw, const struct hw_work *wo
     b.lanes = by_rank ? shards : 1;
     if (b.leaves < 2)
         return bound;
-    find_ports(&b, 0, at);
+    find_dims(&b);
     bound_term(&bound, latency_ps(&b), "latency");
     bound_links(&b, HW_LINK_HBM, 1, crossing_bytes(&b, 1)); /* the slice of one PE */
     bound_engines(&b);
-    bound_cubes(&b, at);
-    bound_routers(&b, at);
+    bound_inside_sips(&b);
     if (work->collective == CCL_ALL_REDUCE)
         bound_sends_inside(&b);
     if (b.sips == 1)
         return bound;
     bound_boxes(&b);
-    if (work->collective == CCL_ALL_REDUCE)
+    if (work->collective == CCL_ALL_REDUCE && work->sips != NULL)
+        bound_sends_of_listed(&b);
+    else if (work->collective == CCL_ALL_REDUCE)
         bound_sends_of_groups(&b);
-    if (work->collective == CCL_ALL_TO_ALL && b.sips == hw->sip_count)
+    if (work->collective == CCL_ALL_TO_ALL && work->sips == NULL && b.sips == hw->sip_count)
         bound_hubs(&b);
     return bound;
 }

@@ -10,12 +10,15 @@
 /* A collective as its bound sees it (COMMANDS.md, "Bytes and bandwidths"). */
 struct hw_work {
     enum ccl_collective collective;
-    uint32_t ranks;      /* on the first SIPs, in the order of their numbers */
-    uint32_t per_sip;    /* ranks are PEs, this many of each SIP, in order; 0: a rank is a SIP */
-    uint32_t cubes, pes; /* that hold a shard of a rank: all cubes or cube 0; PEs of each */
-    uint32_t root_sip;   /* of a broadcast or a reduce */
-    bool together;       /* the shards of a rank are added together */
-    uint64_t bytes;      /* of a shard: of a rank's whole input, of an all-gather its result */
+    uint32_t ranks;       /* on the first SIPs, in the order of their numbers; or */
+    const uint32_t *sips; /* [ranks] on these, one on each; NULL: on the first ones */
+    uint32_t engines;     /* then: PEs of each of them that have kernels */
+    uint32_t first_pe;    /* of its SIP, that holds a rank's first shard */
+    uint32_t per_sip;     /* ranks are PEs, this many of each SIP, in order; 0: a rank is a SIP */
+    uint32_t cubes, pes;  /* that hold a shard of a rank: all cubes or cube 0; PEs of each */
+    uint32_t root_sip;    /* of a broadcast, a reduce or a send (from rank 0 to rank 1) */
+    bool together;        /* the shards of a rank are added together */
+    uint64_t bytes;       /* of a shard: of a rank's whole input, of an all-gather its result */
 };
 
 /*

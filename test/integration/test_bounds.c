@@ -1,8 +1,9 @@
 /*
  * test_bounds.c: over machines, topologies, algorithms, placements and sizes: no run is faster than
  * its bound, and where a link is busy nearly all the time at a low efficiency, the table says why
- * (COMMANDS.md, "Bound"). A fixed sample of small machines; BOUNDS_EVERY=1 runs all combinations,
- * and those of machines of up to 256 SIPs (make nightly).
+ * (COMMANDS.md, "Bound"), nor is a call of a group. A fixed sample of small machines;
+ * BOUNDS_EVERY=1 runs all combinations, those of machines of up to 256 SIPs, and 3,000 groups (make
+ * nightly).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "core/cw.h"
 #include "test/support/run_cubewarp.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
@@ -225,6 +227,136 @@ static void no_run_is_faster_than_its_bound(void **state)
     check_product(&largest, strtoul(every, NULL, 10), 0.3);
 }
 
+/* Groups of some ranks in any order, on PEs of their own or on all, which make one call. */
+static const char *const group_machines[] = {
+    "",
+    "--set links.hbm.bw_gbs=8",
+    "--set links.pe_noc.bw_gbs=2",
+    "--set links.noc.bw_gbs=2",
+    "--set links.noc_ucie.bw_gbs=3",
+    "--set links.ucie.bw_gbs=2",
+    "--set links.hub.bw_gbs=1",
+    "--set links.sip_link.bw_gbs=4",
+    "--set links.sio.bw_gbs=4 --set links.hccs.bw_gbs=3",
+    "--set fabric.contention=chunk",
+};
+
+static const char *const group_topologies[] = {
+    "ring_1d",
+    "torus_2d",
+    "mesh_2d_no_wrap",
+    "torus_3d",
+    "switch",
+    "fully_connected",
+    "pair_switch",
+    "[{\"fully_connected\":4,\"bw_gbs\":100},{\"ring_1d\":3,\"bw_gbs\":2}]",
+    "[{\"switch\":4},{\"fully_connected\":3,\"bw_gbs\":3}]"};
+
+static const char *const lanes[] = {"",
+                                    "--set groups.g.lanes=8-15 ",
+                                    "--set groups.g.lanes=0-15 ",
+                                    "--set groups.g.lanes=19-22 ",
+                                    "--set groups.g.lanes=16-31 ",
+                                    "--set groups.g.lanes=13 "};
+
+static const struct call group_calls[] = {{"all_reduce", ""},
+                                          {"all_reduce", "ring_rs_ag"},
+                                          {"all_reduce", "direct_rs_ag"},
+                                          {"all_reduce", "double_binary_tree"},
+                                          {"all_reduce", "lrab_hierarchical_allreduce"},
+                                          {"all_reduce", "ring_allreduce"},
+                                          {"reduce_scatter", "direct_reduce_scatter"},
+                                          {"reduce_scatter", ""},
+                                          {"all_gather", "rings_all_gather"},
+                                          {"all_gather", ""},
+                                          {"all_to_all", "pairwise_all_to_all"},
+                                          {"broadcast", ""},
+                                          {"barrier", ""},
+                                          {"send", ""}};
+
+/* "3,0,7": so many of the `world` ranks. */
+static void draw_ranks(struct cw_rng *rng, uint32_t world, uint32_t count, char text[64])
+{
+    uint32_t rank[12];
+    size_t n = 0;
+    for (uint32_t i = 0; i < world; i++)
+        rank[i] = i;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t at = i + cw_rng_below(rng, world - i), drawn = rank[at];
+        rank[at] = rank[i];
+        rank[i] = drawn;
+        n += (size_t)snprintf(text + n, 64 - n, "%s%u", i > 0 ? "," : "", drawn);
+    }
+}
+
+#define DRAWN(rng, list) list[cw_rng_below(rng, COUNT_OF(list))]
+
+/* True: it ran, with a bound above 0. */
+static bool check_group(struct cw_rng *rng)
+{
+    static const char *const sizes[] = {"840KiB", "105KiB", "6720B", "13440B"};
+    enum { SIPS = 12 };
+    char line[900], ranks[64], call[64], entry[160] = "";
+    const struct call drawn = DRAWN(rng, group_calls);
+    const bool sends = strcmp(drawn.bench, "send") == 0;
+    const uint32_t size = 2 + cw_rng_below(rng, 7);
+    draw_ranks(rng, SIPS, sends ? 2 : size == 8 ? SIPS : size, ranks);
+    if (sends)
+        snprintf(call, sizeof call, "send:%.*s-%s:%s", (int)strcspn(ranks, ","), ranks,
+                 strchr(ranks, ',') + 1, DRAWN(rng, sizes));
+    else
+        snprintf(call, sizeof call, "%s:g%s%s", drawn.bench,
+                 strcmp(drawn.bench, "barrier") == 0 ? "" : ":",
+                 strcmp(drawn.bench, "barrier") == 0 ? "" : DRAWN(rng, sizes));
+    if (drawn.entry[0] != '\0')
+        snprintf(entry, sizeof entry, "--set groups.g.algorithm=%s --set algorithms.%s.mapper=%s ",
+                 drawn.entry, drawn.entry, DRAWN(rng, mappers));
+    snprintf(line, sizeof line,
+             "run --bench concurrent --quiet --no-data --set sip.cube_mesh.w=%u --set "
+             "sip.cube_mesh.h=2 --set system.sips.count=%d --set system.sips.topology=%s %s --set "
+             "groups.g.ranks=[%s] %s%s--call %s",
+             2 + cw_rng_below(rng, 2), SIPS, DRAWN(rng, group_topologies),
+             DRAWN(rng, group_machines), ranks, DRAWN(rng, lanes), entry, call);
+    const char *args[48] = {NULL};
+    size_t count = 0;
+    char words[sizeof line], *rest = words;
+    memcpy(words, line, sizeof words);
+    for (char *word; (word = strtok_r(rest, " ", &rest)) != NULL && count + 1 < COUNT_OF(args);)
+        args[count++] = word;
+    struct run_output output = run_cubewarp(args);
+    const bool ran = output.exit_code == 0;
+    double efficiency = 0;
+    if (ran) {
+        const char *row = output.out;
+        while (*row == '#')
+            row = strchr(row, '\n') + 1;
+        if (sscanf(row, "%*s %*s %*s %*s %*s %*s %*s %*s %lf", &efficiency) != 1 ||
+            efficiency > 100)
+            fail_msg("%s: %s", line, output.out);
+    } else if (output.exit_code != 2) {
+        fail_msg("%s: exit code %d: %s", line, output.exit_code, output.err);
+    }
+    if (getenv("BOUNDS_SHOWN") != NULL)
+        printf("%.2f %d %s\n", efficiency, output.exit_code, ran ? line : output.err);
+    run_output_free(&output);
+    return ran && efficiency > 0;
+}
+
+static void no_group_is_faster_than_its_bound(void **state)
+{
+    (void)state;
+    const char *const asked = getenv("BOUNDS_GROUPS");
+    struct cw_rng rng = cw_rng_seeded(7, 0);
+    const uint32_t count = asked != NULL                    ? (uint32_t)strtoul(asked, NULL, 10)
+                           : getenv("BOUNDS_EVERY") != NULL ? 3000
+                                                            : 60;
+    uint32_t ran = 0;
+    for (uint32_t i = 0; i < count; i++)
+        ran += check_group(&rng);
+    if (ran < count * 7 / 10)
+        fail_msg("%u of %u ran", ran, count);
+}
+
 /* Each of eight SIPs sends seven tensors of 131,072 bytes east, at 1 GB/s. At least 2 x 7 tensors
  * leave SIPs, over 16 links: 7 / 8 of a tensor each. The mean link carries 7 / 2, the busiest 7. */
 static void the_busiest_link_s_share_is_said(void **state)
@@ -242,6 +374,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_run_is_faster_than_its_bound),
+        cmocka_unit_test(no_group_is_faster_than_its_bound),
         cmocka_unit_test(the_busiest_link_s_share_is_said),
     };
     return cmocka_run_group_tests_name("bounds", tests, NULL, NULL);

@@ -42,6 +42,22 @@ static struct hw_bound all_pes_of(const struct hw_config *hw, enum ccl_collectiv
     return hw_bound_of(hw, &work);
 }
 
+/* Of a group on these SIPs, with a shard on the PE of that number. */
+static struct hw_bound listed_of(const struct hw_config *hw, enum ccl_collective collective,
+                                 uint32_t ranks, const uint32_t *sips, uint32_t pe, uint64_t bytes)
+{
+    const struct hw_work work = {.collective = collective,
+                                 .ranks = ranks,
+                                 .sips = sips,
+                                 .engines = hw_cubes(hw) * hw_pes(hw),
+                                 .first_pe = pe,
+                                 .root_sip = sips[0],
+                                 .cubes = 1,
+                                 .pes = 1,
+                                 .bytes = bytes};
+    return hw_bound_of(hw, &work);
+}
+
 static struct hw_config one_sip(uint32_t cube_w, uint32_t cube_h)
 {
     struct hw_config hw = sips_of(&hw_ring_1d, 1, 1);
@@ -514,6 +530,55 @@ static void hubs_and_cubes_share_what_a_ring_passes_on(void **state)
     assert_int_equal(leaders_of(&hw, CCL_ALL_GATHER, 6, 600000).class_ps[HW_LINK_HUB], 0);
 }
 
+/* Of a 4 x 4 torus: a row has the bound of a ring of four, whose links of the other dimension lead
+ * to no rank; four SIPs in different rows and columns have those of both dimensions. */
+static void a_group_s_links_are_those_of_its_dimensions(void **state)
+{
+    (void)state;
+    static const uint32_t row[] = {6, 4, 7, 5}, diagonal[] = {0, 5, 10, 15}, pair[] = {1, 9};
+    struct hw_config hw = with_fast_hbm(sips_of(&hw_torus_2d, 4, 4));
+    hw.cube_w = hw.cube_h = 1;
+    hw.link[HW_LINK_UCIE] = hw.link[HW_LINK_NOC_UCIE] = link_class(20, 100000);
+    hw.link[HW_LINK_PE_NOC] = hw.link[HW_LINK_NOC] = link_class(20, 100000);
+    /* six tensors over eight links of 100 GB/s */
+    check_bound(listed_of(&hw, CCL_ALL_REDUCE, 4, row, 0, 12800000), 96000000, "sip_link");
+    /* six over the sixteen links of four SIPs */
+    check_bound(listed_of(&hw, CCL_ALL_REDUCE, 4, diagonal, 0, 12800000), 48000000, "sip_link");
+    /* in one column: by two links */
+    check_bound(listed_of(&hw, CCL_SEND_RECV, 2, pair, 0, 12800000), 64000000, "sip_link");
+    /* three of four blocks of 3,200,000 bytes leave a SIP of a row by two links */
+    check_bound(listed_of(&hw, CCL_ALL_GATHER, 4, row, 0, 12800000), 48000000, "sip_link");
+}
+
+/* A group's shard is on the first PE of its lanes: one at the router of port E may leave by the
+ * port, too, and then all lanes of the SIP decide. Its engines are those of its lanes. */
+static void a_group_s_shard_and_engines_are_those_of_its_lanes(void **state)
+{
+    (void)state;
+    static const uint32_t sips[] = {3, 1};
+    struct hw_config hw = with_fast_hbm(sips_of(&hw_switch, 4, 1));
+    hw.cube_w = hw.cube_h = 1;
+    hw.link[HW_LINK_NOC] = link_class(20, 4);
+    hw.link[HW_LINK_NOC_UCIE] = link_class(20, 32);
+    assert_int_not_equal(hw_port_router(&hw, HW_PORT_E), hw_pe_router(&hw, 0));
+    assert_int_equal(hw_port_router(&hw, HW_PORT_E), hw_pe_router(&hw, 7));
+    check_bound(listed_of(&hw, CCL_BROADCAST, 2, sips, 0, 800000), 100000000, "noc");
+    check_bound(listed_of(&hw, CCL_BROADCAST, 2, sips, 7, 800000), 25000000, "noc_ucie");
+    hw.link[HW_LINK_PE_NOC] = link_class(20, 1);
+    struct hw_work work = {.collective = CCL_ALL_REDUCE,
+                           .ranks = 2,
+                           .sips = sips,
+                           .engines = 4,
+                           .root_sip = 3,
+                           .cubes = 1,
+                           .pes = 1,
+                           .bytes = 800000};
+    /* two tensors by the engines of 2 x 4 PEs of 1 GB/s each */
+    check_bound(hw_bound_of(&hw, &work), 200000000, "pe_noc");
+    work.engines = 1;
+    check_bound(hw_bound_of(&hw, &work), 800000000, "pe_noc");
+}
+
 /* Links of one way, from the SIPs in `set` to the others, as the topology's cables say. */
 static double rate_out(const struct hw_config *hw, uint32_t set)
 {
@@ -602,6 +667,8 @@ int main(void)
         cmocka_unit_test(all_engines_together_are_a_bound),
         cmocka_unit_test(hubs_and_cubes_share_what_a_ring_passes_on),
         cmocka_unit_test(boxes_are_among_all_cuts_and_mostly_the_best),
+        cmocka_unit_test(a_group_s_links_are_those_of_its_dimensions),
+        cmocka_unit_test(a_group_s_shard_and_engines_are_those_of_its_lanes),
     };
     return cmocka_run_group_tests_name("hw_bound", tests, NULL, NULL);
 }
