@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lp/host/batches.h"
 #include "lp/queues/queue_ends.h"
 
 static bool run_logs_is_stdout(const char *path) { return path != NULL && strcmp(path, "-") == 0; }
@@ -21,15 +22,19 @@ FILE *run_logs_listing(const struct run_options *options)
 /* ---- committed records ----------------------------------------------------------------------- */
 
 /* A line of the CCL trace (bench/FORMATS.md): rank, t, dir, nbytes. t is the time at which the
- * kernel went on. */
+ * kernel went on. Of a group, the rank is the group's. */
 static void trace_op(const struct run_logs *logs, const struct lp_op *op)
 {
     if (op->kind != LP_OP_SEND && op->kind != LP_OP_RECV)
         return;
     const struct hw_place place = hw_place_of(&logs->config->hw, op->pe);
-    fprintf(logs->ccl_trace, "rank %u, t %lld.%03lld ns, %s %s, %u bytes, PE %u.%u.%u\n",
-            logs->rank_of_pe[op->pe], (long long)(op->t_end_ps / 1000),
-            (long long)(op->t_end_ps % 1000), op->kind == LP_OP_SEND ? "send" : "recv",
+    const struct lp_launch *const launch =
+        lp_launch_of(lp_system_model(logs->system), logs->launch_of_pe[op->pe]);
+    const char *const whose = lp_launch_whose(launch);
+    fprintf(logs->ccl_trace, "rank %u%s%s, t %lld.%03lld ns, %s %s, %u bytes, PE %u.%u.%u\n",
+            launch->args.rank, whose != NULL ? " of " : "", whose != NULL ? whose : "",
+            (long long)(op->t_end_ps / 1000), (long long)(op->t_end_ps % 1000),
+            op->kind == LP_OP_SEND ? "send" : "recv",
             lp_dir_name(lp_system_model(logs->system)->named, op->pe, (enum hw_dir)op->dir),
             op->bytes, place.sip, place.cube, place.pe);
 }
@@ -50,8 +55,7 @@ static void run_logs_on_kernel(void *arg, const struct lp_kernel_record *record)
 {
     struct run_logs *logs = arg;
     if (logs->ccl_trace != NULL && record->mark == LP_MARK_START)
-        logs->rank_of_pe[record->pe] =
-            lp_launch_of(lp_system_model(logs->system), record->launch)->args.rank;
+        logs->launch_of_pe[record->pe] = record->launch;
     if (logs->timeline != NULL)
         timeline_kernel(logs->timeline, record);
     if (logs->use != NULL && logs->use->machine != NULL)
@@ -123,8 +127,8 @@ int run_logs_open(struct run_logs *logs, const struct run_options *options,
     if (code == CW_OK && options->timeline != NULL)
         code = open_timeline(logs, error);
     if (code == CW_OK && logs->ccl_trace != NULL) {
-        logs->rank_of_pe = calloc(hw_pe_count(&config->hw), sizeof *logs->rank_of_pe);
-        if (logs->rank_of_pe == NULL)
+        logs->launch_of_pe = calloc(hw_pe_count(&config->hw), sizeof *logs->launch_of_pe);
+        if (logs->launch_of_pe == NULL)
             code = cw_error_memory(error, "the CCL trace");
     }
     if (logs->ccl_trace != NULL || options->timeline != NULL || run_use_is_asked(options))
@@ -250,7 +254,7 @@ void run_logs_discard(struct run_logs *logs)
     op_log_free(logs->op_log);
     timeline_free(logs->timeline);
     (void)trace_stream_close(&logs->trace, &(struct cw_error){0});
-    free(logs->rank_of_pe);
+    free(logs->launch_of_pe);
     atomic_file_discard(&logs->ccl_trace_file);
     atomic_file_discard(&logs->op_log_file);
     atomic_file_discard(&logs->timeline_file);

@@ -42,10 +42,14 @@ static void write_call(const struct timeline_calls *calls, struct timeline_event
     const uint64_t bytes = known ? call->n_elem * dtype_bytes((enum dtype)call->dtype) : 0;
     trace_begin_leaf(events, trace_clip(events, call->begin_ps), trace_clip(events, call->end_ps));
     fputs(",\"name\":\"", events->out);
-    trace_text(events, call->kernel);
-    fprintf(events->out, " %" PRIu64 " bytes, %s %" PRIu32 "\"", bytes,
-            call->number < warmup ? "warm-up" : "iteration",
-            1 + (call->number < warmup ? call->number : call->number - warmup));
+    trace_text(events, call->call[0] != '\0' ? call->call : call->kernel);
+    if (call->call[0] == '\0')
+        fprintf(events->out, " %" PRIu64 " bytes, %s %" PRIu32, bytes,
+                call->number < warmup ? "warm-up" : "iteration",
+                1 + (call->number < warmup ? call->number : call->number - warmup));
+    else if (call->n_elem > 1) /* barriers and messages have one element of no meaning */
+        fprintf(events->out, ", %" PRIu64 " bytes", bytes);
+    fputc('"', events->out);
     fprintf(events->out,
             ",\"args\":{\"bench\":\"%s\",\"bytes\":%" PRIu64 ",\"elements\":%" PRIu64
             ",\"dtype\":\"%s\",\"call\":%" PRIu32 ",\"timed\":%s",
@@ -182,6 +186,8 @@ static bool begin_call(struct timeline_calls *calls, struct timeline_events *eve
                                 .number = alike ? latest.number + 1 : 0,
                                 .track = (uint32_t)(track - calls->track)};
     snprintf(call->kernel, sizeof call->kernel, "%s", launch->kernel->name);
+    if (named != NULL && lp_launch_call(launch) != NULL)
+        snprintf(call->call, sizeof call->call, "%s", lp_launch_call(launch));
     track->latest = *call;
     return true;
 }

@@ -17,6 +17,7 @@ struct call_slice {
     uint32_t launch; /* one of its launches */
     int64_t begin_ps, end_ps;
     char kernel[64]; /* its name */
+    char call[64];   /* of a group: "call 0 (all_reduce)"; else "" */
     uint64_t n_elem;
     uint8_t dtype;
     uint32_t number; /* among the calls of its kernel and size, from 0 */

@@ -240,7 +240,8 @@ void dist_end_at_once(struct dist_work *work, uint32_t rank);
 void dist_wait_for_room(struct dist *dist, uint32_t world_rank);
 /* Room for the ends of this many more parts. False: out of memory. */
 bool dist_reserve_ends(struct dist *dist, size_t parts);
-/* For reports: "call 3 (all_reduce)"; "group tp0", of the world NULL; " of group tp0", of the world
+/* For reports: "call 3 (all_reduce)", without a number "send_recv"; "group tp0", of the world NULL;
+ * " of group tp0", of the world
  * "". */
 enum { DIST_WORK_NAME_BYTES = 96 };
 const char *dist_work_name(const struct dist_work *work, char text[DIST_WORK_NAME_BYTES]);

@@ -198,8 +198,12 @@ void dist_drop_works(struct dist *dist)
 
 const char *dist_work_name(const struct dist_work *work, char text[DIST_WORK_NAME_BYTES])
 {
-    (void)snprintf(text, DIST_WORK_NAME_BYTES, "call %llu (%s)", (unsigned long long)work->number,
-                   ccl_collective_name(work->submissions[work->first_rank].collective));
+    const char *const does = ccl_collective_name(work->submissions[work->first_rank].collective);
+    if (work->alone) /* it has no number */
+        (void)snprintf(text, DIST_WORK_NAME_BYTES, "%s", does);
+    else
+        (void)snprintf(text, DIST_WORK_NAME_BYTES, "call %llu (%s)",
+                       (unsigned long long)work->number, does);
     return text;
 }
 

@@ -349,6 +349,22 @@ static void a_send_has_a_hash_of_what_arrived(void **state)
     run_output_free(&output);
 }
 
+/* Logs name groups, and calls by what they do. */
+static void logs_name_the_groups(void **state)
+{
+    (void)state;
+    struct run_output output =
+        run_line(0, RUN GROUPS "--no-data --ccl-trace - --call all_reduce:tp:4KiB,send:0-5:4KiB");
+    assert_non_null(strstr(output.out, "rank 3 of group tp.1, t "));
+    assert_non_null(strstr(output.out, "rank 0 of group 0-5, t "));
+    run_output_free(&output);
+    output = run_line(0, RUN GROUPS
+                      "--no-data --trace /dev/stderr --call all_reduce:tp:4KiB,send:0-5:4KiB");
+    assert_non_null(strstr(output.err, "\"name\":\"call 0 (all_reduce), 4096 bytes\""));
+    assert_non_null(strstr(output.err, "\"name\":\"send_recv\""));
+    run_output_free(&output);
+}
+
 static void the_csv_has_the_times_of_groups(void **state)
 {
     (void)state;
@@ -382,6 +398,7 @@ int main(void)
         cmocka_unit_test(the_busiest_links_say_whose_bytes_they_carried),
         cmocka_unit_test(a_send_has_a_hash_of_what_arrived),
         cmocka_unit_test(the_csv_has_the_times_of_groups),
+        cmocka_unit_test(logs_name_the_groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
