@@ -12,7 +12,9 @@
 
 #include <cmocka.h>
 
+#define TEST_SCRATCH "concurrent"
 #include "test/support/run_cubewarp.h"
+#include "test/support/scratch_folder.h"
 
 /* Eight SIPs of two cubes with 8 PEs; rows of four SIPs, and each SIP with the one in the other
  * row, on PEs of their own. */
@@ -358,11 +360,13 @@ static void logs_name_the_groups(void **state)
     assert_non_null(strstr(output.out, "rank 3 of group tp.1, t "));
     assert_non_null(strstr(output.out, "rank 0 of group 0-5, t "));
     run_output_free(&output);
-    output = run_line(0, RUN GROUPS
-                      "--no-data --trace /dev/stderr --call all_reduce:tp:4KiB,send:0-5:4KiB");
-    assert_non_null(strstr(output.err, "\"name\":\"call 0 (all_reduce), 4096 bytes\""));
-    assert_non_null(strstr(output.err, "\"name\":\"send_recv\""));
+    output = run_line(0, RUN GROUPS "--no-data --trace %s --call all_reduce:tp:4KiB,send:0-5:4KiB",
+                      in_folder("t"));
     run_output_free(&output);
+    char *const trace = read_file(in_folder("t"));
+    assert_non_null(strstr(trace, "\"name\":\"call 0 (all_reduce), 4096 bytes\""));
+    assert_non_null(strstr(trace, "\"name\":\"send_recv\""));
+    free(trace);
 }
 
 static void the_csv_has_the_times_of_groups(void **state)
@@ -400,5 +404,5 @@ int main(void)
         cmocka_unit_test(the_csv_has_the_times_of_groups),
         cmocka_unit_test(logs_name_the_groups),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
