@@ -22,7 +22,7 @@ struct run_logs {
     const struct config *config;
     struct atomic_file ccl_trace_file, op_log_file, timeline_file;
     uint32_t *launch_of_pe; /* of the kernel that runs there, for the CCL trace */
-    FILE *ccl_trace;      /* the file's stream, standard output or error; NULL: none */
+    FILE *ccl_trace;        /* the file's stream, standard output or error; NULL: none */
     struct lp_system *system;
     struct op_log *op_log;
     struct timeline *timeline;
