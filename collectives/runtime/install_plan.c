@@ -698,9 +698,9 @@ bool install_plan_joins(const struct install_plans *plans, uint32_t rank, uint32
         return true;
     if (plans->wiring == NULL)
         return pe == 0 || plans->config->wiring != CCL_WIRING_PE0;
-    return plans->lane_pe != NULL
-               ? lane_of(plans, rank, cube * hw_pes(plans->hw) + pe) < plans->lanes
-               : cube == 0 && pe == 0;
+    const uint32_t at = cube * hw_pes(plans->hw) + pe;
+    return plans->lane_pe != NULL ? lane_of(plans, rank, at) < plans->lanes
+                                  : at == ccl_pe_of(&plans->config->ranks, rank);
 }
 
 static uint32_t leader_of(const void *plans, uint32_t rank)

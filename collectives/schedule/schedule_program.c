@@ -30,9 +30,11 @@ static int check_places(const struct schedule_program *p, struct cw_error *error
         if (p->lanes == 0 && s->rank[r].thread_count > p->pes_of_rank)
             return cw_error_set(error, CW_USAGE,
                                 "rank %u has %u threads, each on a PE of its own, and there are %u "
-                                "PEs for it; legal: a machine with more cubes or PEs, such as by a "
-                                "larger sip.cube_mesh.w",
-                                r, s->rank[r].thread_count, p->pes_of_rank);
+                                "PEs for it; legal: %s",
+                                r, s->rank[r].thread_count, p->pes_of_rank,
+                                p->ranks->pes > 0 ? "more lanes"
+                                                  : "a machine with more cubes or PEs, such as by "
+                                                    "a larger sip.cube_mesh.w");
         if (p->lanes > 0 && s->rank[r].thread_count != s->parts)
             return cw_error_set(error, CW_USAGE,
                                 "rank %u has %u threads for %u parts: a tensor that is cut over "

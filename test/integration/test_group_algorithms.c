@@ -144,6 +144,33 @@ static void kernels_on_paired_dies_run_on_any_packages(void **state)
             one_of_the_list(number);
 }
 
+/* A broadcast and a barrier go along the queues of the group's algorithm, wherever its lanes are.
+ */
+static void relays_go_by_the_groups_lanes(void **state)
+{
+    (void)state;
+    static const char *const entries[] = {"ring_rs_ag", "pairwise_all_to_all", "ring_allreduce",
+                                          "double_binary_tree"};
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+        struct run_output output =
+            run_line(0,
+                     "run --bench concurrent --verify-data --quiet --set system.sips.count=4 "
+                     "--set sip.cube_mesh.w=2 --set sip.cube_mesh.h=1 --set groups.g.ranks=[3,1] "
+                     "--set groups.g.algorithm=%s --set groups.g.lanes=%s "
+                     "--call broadcast:g:6720",
+                     entries[i], i % 2 == 0 ? "4-7" : "8-15");
+        assert_non_null(strstr(output.out, "Wrong values      : 0 OK"));
+        run_output_free(&output);
+    }
+    struct run_output output =
+        run_line(2, "run --bench concurrent --set system.sips.count=4 --set groups.g.ranks=0-3 "
+                    "--set groups.g.algorithm=ring_rs_ag --set groups.g.lanes=5 --set "
+                    "algorithms.ring_rs_ag.rings=4 "
+                    "--call all_reduce:g:6720");
+    assert_non_null(strstr(output.err, "legal: more lanes"));
+    run_output_free(&output);
+}
+
 /* A lone rank has no queues, so any number of them fits on one PE. */
 static void many_groups_of_one_rank_fit(void **state)
 {
@@ -171,6 +198,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_group_runs_every_algorithm_or_says_what_is_legal),
         cmocka_unit_test(kernels_on_paired_dies_run_on_any_packages),
+        cmocka_unit_test(relays_go_by_the_groups_lanes),
         cmocka_unit_test(many_groups_of_one_rank_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
