@@ -443,14 +443,19 @@ static void print_credits(FILE *file, const struct result_row *row)
 static void print_shares(FILE *file, const struct result_row *row, size_t link)
 {
     const char *separator = "#  ";
+    uint64_t rest = row->links[link].bytes;
     for (size_t i = 0; i < row->share_count; i++) {
         const struct result_share *const share = &row->shares[i];
+        rest -= share->bytes[link];
         if (share->bytes[link] == 0)
             continue;
         fprintf(file, "%s %s %.1f %%", separator, share->call,
                 100 * report_ratio((double)share->bytes[link], (double)row->links[link].bytes));
         separator = ",";
     }
+    if (row->share_count > 0 && rest > 0) /* no call of a group counts a computation's */
+        fprintf(file, "%s computations %.1f %%", separator,
+                100 * report_ratio((double)rest, (double)row->links[link].bytes));
     if (row->share_count > 0)
         fputc('\n', file);
 }
