@@ -68,7 +68,7 @@ stress: setup ## the engine's workers under a scheduler that tries thousands of 
 	@EXPLORE_SEEDS=$(EXPLORE_ASAN_SEEDS) test/run-tests.sh $(STRESS_ASAN)
 
 NIGHTLY := $(foreach t,parallel harsh,test/unit/core/test_core_$t) test/unit/collectives/test_dist_programs
-NIGHTLY_CALLS := $(foreach t,work groups results messages,$(BUILD)/check/test/unit/collectives/test_dist_$t)
+NIGHTLY_CALLS := $(BUILD)/check/test/unit/collectives/test_dist_messages
 nightly: setup-test ## clang, analyzers, bare machines, random models, schedules, aarch64, calls that fail: over an hour (NIGHTLY_ROUNDS=0: without end)
 	@$(SUBMAKE) clang
 	@$(SUBMAKE) analyze

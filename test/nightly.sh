@@ -19,7 +19,7 @@ try() {
 }
 round_from() {
     export PARALLEL_SEED=$1 EXPLORE_SEED=$1 FAULTS_SEED=$1 HARSH_SEED=$1 TIES_SEED=$1
-    export WORK_SEED=$1 GROUP_SEED=$1 RESULT_SEED=$1 MESSAGES_SEED=$1 PROGRAM_SEED=$1
+    export MESSAGES_SEED=$1 PROGRAM_SEED=$1
     try env EXPLORE_SEEDS=$((200000 * scale)) build/explore/test/stress/test_explore
     try env EXPLORE_SEEDS=$((20000 * scale)) build/explore-asan/test/stress/test_explore
     try env HARSH_SEEDS=$((200000 * scale)) build/explore/test/stress/test_explore_harsh
@@ -30,9 +30,6 @@ round_from() {
     try env PARALLEL_SEEDS=$((1000 * scale)) build/check/test/unit/core/test_core_parallel
     try env PARALLEL_SEEDS=$((200 * scale)) build/asan/test/unit/core/test_core_parallel
     try env PARALLEL_SEEDS=$((50 * scale)) build/tsan/test/unit/core/test_core_parallel
-    try env WORK_SEEDS=$((300 * scale)) build/check/test/unit/collectives/test_dist_work
-    try env GROUP_SEEDS=$((300 * scale)) build/check/test/unit/collectives/test_dist_groups
-    try env RESULT_SEEDS=$((300 * scale)) build/check/test/unit/collectives/test_dist_results
     try env MESSAGES_SEEDS=$((300 * scale)) build/check/test/unit/collectives/test_dist_messages
     try env PROGRAM_SEEDS=$((3000 * scale)) build/check/test/unit/collectives/test_dist_programs
     try env PROGRAM_SEEDS=$((200 * scale)) build/asan/test/unit/collectives/test_dist_programs

@@ -37,9 +37,6 @@ KINDS = {
     "schedules-ties": ("build/explore/test/stress/test_explore_ties", "TIES", 4000),
     "models-harsh": ("build/check/test/unit/core/test_core_harsh", "HARSH", 200),
     "models": ("build/check/test/unit/core/test_core_parallel", "PARALLEL", 50),
-    "works": ("build/check/test/unit/collectives/test_dist_work", "WORK", 50),
-    "groups": ("build/check/test/unit/collectives/test_dist_groups", "GROUP", 50),
-    "calls": ("build/check/test/unit/collectives/test_dist_results", "RESULT", 50),
     "programs": ("build/check/test/unit/collectives/test_dist_programs", "PROGRAM", 100),
     "messages": ("build/check/test/unit/collectives/test_dist_messages", "MESSAGES", 50),
 }

@@ -1,6 +1,6 @@
 /*
- * test_dist_groups.c: process groups beside the world (dist_world.h): their results, what they take
- * side by side and in turn, and random programs of overlapping groups in every mode of the engine.
+ * test_dist_groups.c: process groups beside the world (dist_world.h): their results, and what they
+ * take side by side and in turn. test_dist_programs.c has random programs of them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,24 +12,19 @@
 
 #include <cmocka.h>
 
-#include "test/support/random_model.h"
 #include "test/support/test_dist_support.h"
 
 #include "collectives/config/config_load.h"
 #include "collectives/runtime/distributed.h"
 
-enum { RANKS = 8, GROUPS = 5, STEPS = 12, N_MAX = 3000, TIMES = 4 * STEPS };
+enum { RANKS = 8, GROUPS = 5, N_MAX = 3000, TIMES = 8 };
 
 static const struct dp_policy one = {
     .cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_cubes = 1, .num_pes = 1};
 
-static const uint32_t low[] = {0, 1, 2, 3}, high[] = {4, 5, 6, 7}, even[] = {0, 2, 4, 6},
-                      mixed[] = {5, 1, 7}, two[] = {6, 3};
-static const struct dist_group_spec specs[GROUPS] = {{.name = "low", .ranks = low, .count = 4},
-                                                     {.name = "high", .ranks = high, .count = 4},
-                                                     {.name = "even", .ranks = even, .count = 4},
-                                                     {.name = "mixed", .ranks = mixed, .count = 3},
-                                                     {.name = "two", .ranks = two, .count = 2}};
+static const uint32_t low[] = {0, 1, 2, 3}, high[] = {4, 5, 6, 7};
+static const struct dist_group_spec specs[] = {{.name = "low", .ranks = low, .count = 4},
+                                               {.name = "high", .ranks = high, .count = 4}};
 
 /* How a program runs. */
 struct way {
@@ -40,9 +35,6 @@ struct way {
 struct world {
     struct config *config, *of_groups;
     struct dist *dist;
-    uint64_t seed;
-    uint32_t groups;
-    bool late;
     uint64_t trace_hash;
     int64_t time_ps[RANKS][TIMES]; /* at which a rank has continued */
     uint32_t times[RANKS];
@@ -52,7 +44,6 @@ struct program {
     const char *algorithm, *topology; /* of the SIPs */
     const char *of_groups;            /* an algorithm of their own; NULL: none */
     mp_worker_fn worker;
-    uint64_t seed;
     const struct dist_group_spec *specs;
     uint32_t groups;
     bool groups_only;
@@ -81,9 +72,6 @@ static struct world *run(const struct program *program, const struct way *way)
         own[i] = program->specs[i];
         own[i].config = world->of_groups;
     }
-    world->seed = program->seed;
-    world->groups = program->groups;
-    world->late = program->late;
     const struct dist_options options = {
         .config = world->config,
         .groups = own,
@@ -200,7 +188,7 @@ static void groups_on_sips_of_their_own_take_the_time_of_one(void **state)
                               .topology = "fully_connected",
                               .worker = low_alone,
                               .specs = specs,
-                              .groups = GROUPS,
+                              .groups = 2,
                               .groups_only = true};
     struct world *const alone = run(&program, &way);
     program.worker = low_and_high;
@@ -487,85 +475,6 @@ static void queues_join_workers_that_no_link_joins(void **state)
     }
 }
 
-/* ---- random programs ------------------------------------------------------------------------- */
-
-/* The same calls on every rank, of groups or the world; each waits for its handles at moments of
- * its own. */
-static void random_program(int rank, void *arg)
-{
-    struct world *const world = arg;
-    struct cw_rng calls = cw_rng_seeded(world->seed, 1),
-                  own = cw_rng_seeded(world->seed, 2 + (uint64_t)rank);
-    struct dist_work *work[STEPS] = {NULL};
-    struct tensor *tensor[STEPS];
-    uint32_t n[STEPS], sum[STEPS], ranks[STEPS];
-    begin(rank);
-    for (uint32_t g = 0; g < world->groups; g++) {
-        struct dist_group *const group = dist_new_group(specs[g].ranks, specs[g].count);
-        assert_ptr_equal(group, group_of(world, g));
-    }
-    for (uint32_t step = 0; step < STEPS; step++) {
-        const uint32_t g = cw_rng_below(&calls, world->groups + 1);
-        const uint32_t elements = 1 + cw_rng_below(&calls, N_MAX);
-        struct dist_group *const group = group_of(world, g);
-        tensor[step] = filled(elements, (float)(rank + 1));
-        n[step] = elements;
-        sum[step] = (uint32_t)(rank + 1);
-        ranks[step] = 1;
-        if (group == NULL || dist_group_rank(group) != UINT32_MAX) {
-            work[step] = dist_all_reduce_async(group, tensor[step], REDOP_SUM);
-            sum[step] = group == NULL ? 36 : sum_of_ranks(&specs[g]);
-            ranks[step] = group == NULL ? RANKS : specs[g].count;
-        }
-        const uint32_t early = cw_rng_below(&own, step + 1);
-        if (work[early] != NULL && cw_rng_below(&own, 3) == 0) {
-            dist_wait(work[early]);
-            note_time(world, rank);
-            work[early] = NULL;
-            expect_sums(tensor[early], n[early], (float)sum[early], ranks[early]);
-        }
-    }
-    for (uint32_t step = 0; step < STEPS; step++) {
-        if (work[step] != NULL)
-            dist_wait(work[step]);
-        note_time(world, rank);
-        expect_sums(tensor[step], n[step], (float)sum[step], ranks[step]);
-    }
-}
-
-static void random_programs_do_the_same_in_every_mode(void **state)
-{
-    (void)state;
-    static const struct way ways[] = {{CW_CONSERVATIVE, 2}, {CW_OPTIMISTIC, 1}, {CW_OPTIMISTIC, 3},
-                                      {CW_ADAPTIVE, 2},     {CW_STRESS, 1},     {CW_STRESS, 2}};
-    static const char *const algorithms[] = {"ring_allreduce", "ring_rs_ag", "tree_allreduce",
-                                             "lrab_hierarchical_allreduce", "auto"};
-    static const char *const topologies[] = {"ring_1d", "torus_2d", "switch", "fully_connected"};
-    const struct way sequential = {CW_SEQUENTIAL, 1};
-    const uint64_t first = random_from_environment("GROUP_SEED", 1);
-    const uint64_t seeds = random_from_environment("GROUP_SEEDS", 6);
-    for (uint64_t seed = first; seed < first + seeds; seed++) {
-        const struct program program = {.algorithm = algorithms[seed % 5],
-                                        .topology = topologies[seed / 5 % 4],
-                                        .worker = random_program,
-                                        .seed = seed,
-                                        .specs = specs,
-                                        .groups = seed % 5 < 3 ? GROUPS : 2,
-                                        .late = seed % 2 == 0 && seed % 5 != 4};
-        struct world *const expected = run(&program, &sequential);
-        for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-            struct world *const got = run(&program, &ways[i]);
-            if (got->trace_hash != expected->trace_hash ||
-                memcmp(got->time_ps, expected->time_ps, sizeof got->time_ps) != 0)
-                fail_msg("seed %llu, %s, %s on %u workers: another trace, or other times",
-                         (unsigned long long)seed, program.algorithm, cw_sync_name[ways[i].sync],
-                         ways[i].workers);
-            free_world(got);
-        }
-        free_world(expected);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -576,7 +485,6 @@ int main(void)
         cmocka_unit_test(late_groups_may_be_wider_than_those_before),
         cmocka_unit_test(a_pe_has_room_for_its_peers_of_all_groups),
         cmocka_unit_test(queues_join_workers_that_no_link_joins),
-        cmocka_unit_test(random_programs_do_the_same_in_every_mode),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -428,6 +428,20 @@ static void do_step(struct rank *rank, uint32_t s)
     }
 }
 
+/* Of several groups of the same ranks the first is found. */
+static void find_groups(const struct world *world)
+{
+    const struct calls_group *const group = world->machine->group;
+    for (uint32_t g = 1; g < world->machine->groups && !group[g].late; g++) {
+        uint32_t first = 1;
+        while (group[first].count != group[g].count ||
+               memcmp(group[first].ranks, group[g].ranks, sizeof group[g].ranks) != 0)
+            first++;
+        if (dist_new_group(group[g].ranks, group[g].count) != world->group[first])
+            mp_fail(CW_PROGRAM_FAILED, "dist_new_group() has found another group than %u", first);
+    }
+}
+
 static void worker(int number, void *arg)
 {
     struct world *const world = arg;
@@ -438,6 +452,7 @@ static void worker(int number, void *arg)
     rank->rank = (uint32_t)number;
     dist_init_process_group("ahbm");
     ahbm_set_device(number);
+    find_groups(world);
     for (uint32_t t = 0; t < program->tensors; t++) {
         const struct calls_pool *const pool = &program->pool[program->tensor[t].pool];
         rank->tensor[t] = fresh(pool->of, world, calls_elements(program, t));

@@ -1,6 +1,6 @@
 /*
- * test_dist_work.c: calls that do not wait (dist_call.h): what each leaves, when each rank
- * continues, and random programs of them in every mode of the engine.
+ * test_dist_work.c: calls that do not wait (dist_call.h): what each leaves, and when each rank
+ * continues.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,36 +12,28 @@
 
 #include <cmocka.h>
 
-#include "test/support/random_model.h"
 #include "test/support/test_dist_support.h"
 
 #include "collectives/config/config_load.h"
 #include "collectives/runtime/distributed.h"
 
-enum { RANKS = 4, TENSORS = 4, STEPS = 12, N_MAX = 4000, BACKLOG = 3 };
+enum { RANKS = 4, TIMES = 2, N_MAX = 1000, BACKLOG = 3 };
 
 static const struct dp_policy one = {
     .cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_cubes = 1, .num_pes = 1};
-
-/* How a program runs. */
-struct way {
-    enum cw_sync sync;
-    uint32_t workers;
-    uint32_t backlog;
-};
 
 struct world {
     struct config *config;
     struct dist *dist;
     const void *program;
     uint64_t trace_hash;
-    int64_t time_ps[RANKS][2 * STEPS]; /* at which a rank has continued */
+    int64_t time_ps[RANKS][TIMES]; /* at which a rank has continued */
     uint32_t times[RANKS];
 };
 
 /* `fails`: the program is to fail with this text; NULL: it is not. */
-static struct world *try_on(const char *algorithm, const struct way *way, const void *program,
-                            mp_worker_fn worker, const char *fails)
+static struct world *try_on(const char *algorithm, const void *program, mp_worker_fn worker,
+                            const char *fails)
 {
     static const char *const sets[] = {"system.sips.count=4", "sip.cube_mesh.w=1",
                                        "sip.cube_mesh.h=1"};
@@ -52,10 +44,8 @@ static struct world *try_on(const char *algorithm, const struct way *way, const 
     world->program = program;
     const struct dist_options options = {
         .config = world->config,
-        .machine = {.engine = {.sync = way->sync,
-                               .worker_count = way->workers,
-                               .tuning.stress_rate_p32 = UINT64_C(1) << 29},
-                    .needs.launches = way->backlog}};
+        .machine = {.engine = {.sync = CW_SEQUENTIAL, .worker_count = 1},
+                    .needs.launches = BACKLOG}};
     world->dist = must_create(&options);
     struct cw_error error;
     const int code = dist_spawn(world->dist, worker, world, &error);
@@ -70,10 +60,9 @@ static struct world *try_on(const char *algorithm, const struct way *way, const 
     return world;
 }
 
-static struct world *run_on(const char *algorithm, const struct way *way, const void *program,
-                            mp_worker_fn worker)
+static struct world *run_on(const char *algorithm, const void *program, mp_worker_fn worker)
 {
-    return try_on(algorithm, way, program, worker, NULL);
+    return try_on(algorithm, program, worker, NULL);
 }
 
 static void free_world(struct world *world)
@@ -85,7 +74,7 @@ static void free_world(struct world *world)
 
 static void note_time(struct world *world, int rank)
 {
-    assert_true(world->times[rank] < 2 * STEPS);
+    assert_true(world->times[rank] < TIMES);
     world->time_ps[rank][world->times[rank]++] = dist_time_ps();
 }
 
@@ -148,9 +137,8 @@ static void one_handle(int rank, void *arg)
 static void a_later_call_takes_its_turn_on_the_same_pes(void **state)
 {
     (void)state;
-    const struct way way = {CW_SEQUENTIAL, 1, BACKLOG};
-    struct world *const both = run_on("ring_allreduce", &way, NULL, two_handles);
-    struct world *const alone = run_on("ring_allreduce", &way, NULL, one_handle);
+    struct world *const both = run_on("ring_allreduce", NULL, two_handles);
+    struct world *const alone = run_on("ring_allreduce", NULL, one_handle);
     for (uint32_t rank = 0; rank < RANKS; rank++) {
         assert_int_equal(both->time_ps[rank][0], both->time_ps[rank][1]);
         assert_true(both->time_ps[rank][0] > alone->time_ps[rank][0]);
@@ -174,8 +162,7 @@ static void broadcasts(int rank, void *arg)
 static void each_rank_continues_when_its_own_kernels_have_ended(void **state)
 {
     (void)state;
-    const struct way way = {CW_SEQUENTIAL, 1, BACKLOG};
-    struct world *const world = run_on("ring_allreduce", &way, NULL, broadcasts);
+    struct world *const world = run_on("ring_allreduce", NULL, broadcasts);
     assert_true(world->time_ps[0][0] < world->time_ps[1][0]);
     assert_true(world->time_ps[1][0] < world->time_ps[2][0]);
     free_world(world);
@@ -194,13 +181,12 @@ static void calls_and_ends(int rank, void *arg)
 static void a_call_that_nobody_waits_for_is_carried_out(void **state)
 {
     (void)state;
-    const struct way way = {CW_SEQUENTIAL, 1, BACKLOG};
     const int nobody = -1, two = 2;
-    struct world *world = run_on("ring_allreduce", &way, &nobody, calls_and_ends);
+    struct world *world = run_on("ring_allreduce", &nobody, calls_and_ends);
     struct lp_system *const system = dist_system(world->dist);
     assert_int_equal(lp_system_times(system)->returned, RANKS);
     free_world(world);
-    free_world(try_on("ring_allreduce", &way, &two, calls_and_ends,
+    free_world(try_on("ring_allreduce", &two, calls_and_ends,
                       "kernels wait forever: call 0, all_reduce, lacks rank 2 of 4, which will not "
                       "make it any more"));
 }
@@ -229,10 +215,9 @@ static void calls_later(int rank, void *arg)
 static void a_later_call_ends_as_much_later(void **state)
 {
     (void)state;
-    const struct way way = {CW_SEQUENTIAL, 1, BACKLOG};
     const int64_t none = 0, later = LATER_PS;
-    struct world *const first = run_on("ring_allreduce", &way, &none, calls_later);
-    struct world *const then = run_on("ring_allreduce", &way, &later, calls_later);
+    struct world *const first = run_on("ring_allreduce", &none, calls_later);
+    struct world *const then = run_on("ring_allreduce", &later, calls_later);
     for (uint32_t rank = 0; rank < RANKS; rank++)
         assert_int_equal(then->time_ps[rank][0], first->time_ps[rank][0] + later);
     free_world(first);
@@ -258,103 +243,14 @@ static void looks_at_the_clock(int rank, void *arg)
 static void waits_for_a_time_change_no_call(void **state)
 {
     (void)state;
-    const struct way way = {CW_SEQUENTIAL, 1, BACKLOG};
     const int64_t none = 0;
-    struct world *const without = run_on("ring_allreduce", &way, &none, calls_later);
-    struct world *const with = run_on("ring_allreduce", &way, NULL, looks_at_the_clock);
+    struct world *const without = run_on("ring_allreduce", &none, calls_later);
+    struct world *const with = run_on("ring_allreduce", NULL, looks_at_the_clock);
     assert_int_equal(with->trace_hash, without->trace_hash);
     for (uint32_t rank = 0; rank < RANKS; rank++)
         assert_int_equal(with->time_ps[rank][0], without->time_ps[rank][0]);
     free_world(without);
     free_world(with);
-}
-
-/* ---- random programs ------------------------------------------------------------------------- */
-
-/* The same calls on every rank; each waits for its handles at moments of its own. */
-static void random_program(int rank, void *arg)
-{
-    struct world *const world = arg;
-    const uint64_t seed = *(const uint64_t *)world->program;
-    struct cw_rng calls = cw_rng_seeded(seed, 1), own = cw_rng_seeded(seed, 2 + (uint64_t)rank);
-    struct dist_work *work[TENSORS] = {NULL};
-    struct tensor *tensor[TENSORS];
-    uint32_t n[TENSORS];
-    float sum[TENSORS];
-    bool reduced[TENSORS] = {false};
-    begin(rank);
-    for (uint32_t i = 0; i < TENSORS; i++) {
-        n[i] = 1 + cw_rng_below(&calls, N_MAX);
-        tensor[i] = filled(n[i], (float)(rank + 1));
-        sum[i] = 1 + 2 + 3 + 4;
-    }
-    for (uint32_t step = 0; step < STEPS; step++) {
-        const uint32_t i = cw_rng_below(&calls, TENSORS), what = cw_rng_below(&calls, 8);
-        if (work[i] != NULL) {
-            dist_wait(work[i]);
-            note_time(world, rank);
-            work[i] = NULL;
-        }
-        if (what == 0) {
-            dist_barrier();
-        } else if (!reduced[i] && what == 1) {
-            dist_all_reduce(tensor[i], REDOP_SUM);
-            reduced[i] = true;
-        } else if (!reduced[i]) {
-            work[i] = dist_all_reduce_async(NULL, tensor[i], REDOP_SUM);
-            reduced[i] = true;
-        } else {
-            expect_sums(tensor[i], n[i], sum[i], RANKS);
-            work[i] = dist_all_reduce_async(NULL, tensor[i], REDOP_MAX); /* changes nothing */
-        }
-        if (cw_rng_below(&own, 3) == 0) {
-            const int64_t t_ps = dist_time_ps() + cw_rng_below(&own, 8000000);
-            dist_wait_until_ps(t_ps);
-            assert_int_equal(dist_time_ps(), t_ps);
-        }
-        const uint32_t early = cw_rng_below(&own, TENSORS);
-        if (work[early] != NULL && cw_rng_below(&own, 2) == 0) {
-            dist_wait(work[early]);
-            note_time(world, rank);
-            work[early] = NULL;
-            expect_sums(tensor[early], n[early], sum[early], RANKS);
-        }
-    }
-    for (uint32_t i = 0; i < TENSORS; i++)
-        if (work[i] != NULL)
-            dist_wait(work[i]);
-    for (uint32_t i = 0; i < TENSORS; i++)
-        if (reduced[i])
-            expect_sums(tensor[i], n[i], sum[i], RANKS);
-}
-
-static void random_programs_do_the_same_in_every_mode(void **state)
-{
-    (void)state;
-    static const struct way ways[] = {{CW_CONSERVATIVE, 2, BACKLOG}, {CW_OPTIMISTIC, 1, BACKLOG},
-                                      {CW_OPTIMISTIC, 3, BACKLOG},   {CW_ADAPTIVE, 2, BACKLOG},
-                                      {CW_STRESS, 1, BACKLOG},       {CW_STRESS, 2, BACKLOG}};
-    static const char *const algorithms[] = {"ring_allreduce", "lrab_hierarchical_allreduce",
-                                             "ring_rs_ag"};
-    const uint64_t first = random_from_environment("WORK_SEED", 1);
-    const uint64_t seeds = random_from_environment("WORK_SEEDS", 6);
-    for (uint64_t seed = first; seed < first + seeds; seed++) {
-        const char *const algorithm = algorithms[seed % 3];
-        const struct way sequential = {CW_SEQUENTIAL, 1, BACKLOG};
-        struct world *const expected = run_on(algorithm, &sequential, &seed, random_program);
-        for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-            struct world *const got = run_on(algorithm, &ways[i], &seed, random_program);
-            if (got->trace_hash != expected->trace_hash ||
-                memcmp(got->time_ps, expected->time_ps, sizeof got->time_ps) != 0)
-                fail_msg("seed %llu, %s, %s on %u workers: another trace, or other times",
-                         (unsigned long long)seed, algorithm, cw_sync_name[ways[i].sync],
-                         ways[i].workers);
-            free_world(got);
-        }
-        const struct way in_turn = {CW_SEQUENTIAL, 1, 0};
-        free_world(run_on(algorithm, &in_turn, &seed, random_program)); /* the values are right */
-        free_world(expected);
-    }
 }
 
 int main(void)
@@ -365,7 +261,6 @@ int main(void)
         cmocka_unit_test(a_call_that_nobody_waits_for_is_carried_out),
         cmocka_unit_test(a_later_call_ends_as_much_later),
         cmocka_unit_test(waits_for_a_time_change_no_call),
-        cmocka_unit_test(random_programs_do_the_same_in_every_mode),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
