@@ -456,7 +456,7 @@ struct dist_group *dist_new_group(const uint32_t *ranks, uint32_t count)
         mp_fail(CW_USAGE, "dist_new_group: no ranks; legal: at least one");
     struct dist_group *const known = known_group(dist, ranks, count);
     const struct dist_group_spec spec = {.ranks = ranks, .count = count};
-    if (known != NULL && dist->wanted == NULL)
+    if (known != NULL)
         return known;
     if (!dist->options.late_groups)
         mp_fail(CW_PROGRAM_FAILED,

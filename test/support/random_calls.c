@@ -124,11 +124,11 @@ static void draw_lanes(struct calls_machine *machine, struct calls_group *group,
         group->pes = machine->pes * cubes;
     } else {
         group->pes = 2 + below(rng, machine->pes - 1); /* schedules may have two threads */
-        if (group->threads > group->pes)
-            group->threads = 1;
         group->first_pe =
             machine->pes * below(rng, machine->cubes) + below(rng, machine->pes - group->pes + 1);
     }
+    if (group->threads > group->pes)
+        group->threads = 1;
 }
 
 static void draw_algorithm(struct calls_group *group, struct cw_rng *rng)
@@ -167,6 +167,10 @@ static void draw_groups(struct calls_machine *machine, struct cw_rng *rng)
     snprintf(group[0].name, sizeof group[0].name, "world");
     group[0].count = machine->ranks;
     draw_algorithm(&group[0], rng);
+    if (below(rng, 3) == 0) { /* on which late groups run */
+        group[0].algorithm = &algorithms[below(rng, 2)];
+        group[0].layout = CALLS_LEADER;
+    }
     for (uint32_t i = 0; i < machine->ranks; i++)
         group[0].ranks[i] = i;
     machine->groups = 1 + below(rng, CALLS_GROUPS);
@@ -556,7 +560,8 @@ void calls_program_draw(struct calls_program *program, struct calls_machine *mac
     program->seed = machine->seed;
     draw_tensors(program, machine, &rng);
     program->steps = 4 + below(&rng, CALLS_STEPS - 3);
-    program->leaves = below(&rng, 6) == 0;
+    /* The log has fills that nobody has read, and so nobody has carried out. */
+    program->leaves = !machine->logs && below(&rng, 6) == 0;
     uint32_t groups = 0; /* that there are by now */
     while (groups < machine->groups && !machine->group[groups].late)
         groups++;

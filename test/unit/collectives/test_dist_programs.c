@@ -1,9 +1,10 @@
 /*
- * test_dist_programs.c: random programs of calls (test/support/random_calls.h): collectives of
- * overlapping groups, uneven all-to-alls, sends, computations, handles that are waited for in any
- * order or not at all. Each result, as `completed` finds it and as its rank does, has the
- * interpreter's bits; and a second run, of a mode, threads and rollbacks that the seed draws, has
- * the sequential run's trace hash, memory, and times at which ranks continue.
+ * test_dist_programs.c: random programs of calls (test/support/random_calls.h):
+ * collectives of overlapping groups, uneven all-to-alls, sends, computations,
+ * handles that are waited for in any order or not at all. Each result, as
+ * `completed` finds it and as its rank does, has the interpreter's bits; and a
+ * second run, of a mode, threads and rollbacks that the seed draws, has the
+ * sequential run's trace hash, memory, and times at which ranks continue.
  *
  * PROGRAM_SEED and PROGRAM_SEEDS choose the seeds.
  */
@@ -30,6 +31,22 @@
 
 enum { TIMES = 4 * CALLS_STEPS, VALUES_MAX = 1 << 17 };
 
+/* What a rank has begun by a step and not waited for. */
+struct begun {
+    struct dist_work *work;
+    uint32_t uses; /* bits of tensors */
+    bool exclusive;
+    struct tensor *sent[CALLS_MESSAGES], *received[CALLS_MESSAGES];
+};
+
+struct world;
+struct rank {
+    struct world *world;
+    uint32_t rank;
+    struct tensor *tensor[CALLS_TENSORS];
+    struct begun begun[CALLS_STEPS];
+};
+
 struct world {
     const struct calls_machine *machine;
     const struct calls_program *program;
@@ -37,6 +54,7 @@ struct world {
     struct dist *dist;
     struct dist_group *group[CALLS_GROUPS];
     uint32_t seen[CALLS_GROUPS]; /* numbered calls that have completed */
+    struct rank rank[CALLS_RANKS];
     int64_t time_ps[CALLS_RANKS][TIMES];
     uint32_t times[CALLS_RANKS];
     uint64_t trace_hash, memory_hash;
@@ -47,22 +65,9 @@ struct world {
     char text[2000];
 };
 
-/* What a rank has begun by a step and not waited for. */
-struct begun {
-    struct dist_work *work;
-    uint32_t uses; /* bits of tensors */
-    bool exclusive;
-    struct tensor *sent[CALLS_MESSAGES], *received[CALLS_MESSAGES];
-};
-
-struct rank {
-    struct world *world;
-    uint32_t rank;
-    struct tensor *tensor[CALLS_TENSORS];
-    struct begun begun[CALLS_STEPS];
-};
-
-/* ---- values ---------------------------------------------------------------------------------- */
+/* ---- values
+ * ----------------------------------------------------------------------------------
+ */
 
 static size_t to_bits(enum dtype dtype, const int32_t *values, uint32_t count, void *bits)
 {
@@ -143,7 +148,8 @@ static int completed(void *arg, const struct dist_completion *completion, struct
     return CW_OK;
 }
 
-/* ---- tensors of a step's own ----------------------------------------------------------------- */
+/* ---- tensors of a step's own
+ * ----------------------------------------------------------------- */
 
 static struct tensor *fresh(const struct calls_group *group, const struct world *world, uint32_t n)
 {
@@ -155,7 +161,8 @@ static struct tensor *fresh(const struct calls_group *group, const struct world 
     return n > 0 ? dist_tensor_zeros(n, pool->dtype, &policy) : NULL;
 }
 
-/* Values that every type has, of elements from `element` on of what a rank sends. */
+/* Values that every type has, of elements from `element` on of what a rank
+ * sends. */
 static void moved_bits(const struct calls_pool *pool, uint32_t step, uint32_t from, uint32_t tag,
                        uint32_t shard, uint32_t element, uint32_t count, void *bits)
 {
@@ -192,7 +199,8 @@ static void expect_moved(const struct rank *rank, const struct tensor *tensor, u
         assert_int_equal(dist_read(world->dist, tensor, shard, at, count, got, &error), CW_OK);
         if (memcmp(got, expected, bytes) != 0)
             mp_fail(CW_PROGRAM_FAILED,
-                    "step %u: what rank %u of the group has sent is not at element %u of rank %u",
+                    "step %u: what rank %u of the group has sent is not at element "
+                    "%u of rank %u",
                     step, from, at, rank->rank);
     }
 }
@@ -221,7 +229,9 @@ static void expect_product(const struct rank *rank, const struct calls_step *ste
     }
 }
 
-/* ---- workers --------------------------------------------------------------------------------- */
+/* ---- workers
+ * ---------------------------------------------------------------------------------
+ */
 
 static void note_time(const struct rank *rank)
 {
@@ -387,12 +397,27 @@ static void before_step(struct rank *rank, uint32_t s)
     }
 }
 
+/* Of several groups of the same ranks the first is found. */
+static void find_groups(const struct world *world)
+{
+    const struct calls_group *const group = world->machine->group;
+    for (uint32_t g = 1; g < world->machine->groups && !group[g].late; g++) {
+        uint32_t first = 1;
+        while (group[first].count != group[g].count ||
+               memcmp(group[first].ranks, group[g].ranks, sizeof group[g].ranks) != 0)
+            first++;
+        if (dist_new_group(group[g].ranks, group[g].count) != world->group[first])
+            mp_fail(CW_PROGRAM_FAILED, "dist_new_group() has found another group than %u", first);
+    }
+}
+
 static void make_group(struct rank *rank, uint32_t g)
 {
     struct world *const world = rank->world;
     const struct calls_group *const group = &world->machine->group[g];
     for (uint32_t s = 0; s < CALLS_STEPS; s++)
         end(rank, s);
+    find_groups(world);
     world->group[g] = dist_new_group(group->ranks, group->count);
     note_time(rank);
 }
@@ -428,26 +453,11 @@ static void do_step(struct rank *rank, uint32_t s)
     }
 }
 
-/* Of several groups of the same ranks the first is found. */
-static void find_groups(const struct world *world)
-{
-    const struct calls_group *const group = world->machine->group;
-    for (uint32_t g = 1; g < world->machine->groups && !group[g].late; g++) {
-        uint32_t first = 1;
-        while (group[first].count != group[g].count ||
-               memcmp(group[first].ranks, group[g].ranks, sizeof group[g].ranks) != 0)
-            first++;
-        if (dist_new_group(group[g].ranks, group[g].count) != world->group[first])
-            mp_fail(CW_PROGRAM_FAILED, "dist_new_group() has found another group than %u", first);
-    }
-}
-
 static void worker(int number, void *arg)
 {
     struct world *const world = arg;
     const struct calls_program *const program = world->program;
-    struct rank *const rank = calloc(1, sizeof *rank);
-    assert_non_null(rank);
+    struct rank *const rank = &world->rank[number];
     rank->world = world;
     rank->rank = (uint32_t)number;
     dist_init_process_group("ahbm");
@@ -471,10 +481,11 @@ static void worker(int number, void *arg)
         for (uint32_t t = 0; t < program->tensors; t++)
             expect_held(rank, program->steps, t);
     }
-    free(rank);
 }
 
-/* ---- worlds ---------------------------------------------------------------------------------- */
+/* ---- worlds
+ * ----------------------------------------------------------------------------------
+ */
 
 static struct config *config_of(const struct calls_machine *machine,
                                 const struct calls_group *group)
@@ -597,7 +608,9 @@ static void run(struct world *world, const struct calls_program *program)
         }
 }
 
-/* ---- the test -------------------------------------------------------------------------------- */
+/* ---- the test
+ * --------------------------------------------------------------------------------
+ */
 
 static void fail_seed(const struct calls_machine *machine, const struct calls_program *program,
                       const char *which, const char *text)
