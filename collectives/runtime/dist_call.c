@@ -623,10 +623,13 @@ static int check_messages(struct dist_work *work, uint32_t rank, struct cw_error
     int code = CW_OK;
     if (work->alone)
         return dist_match_messages(work, rank, error);
-    if (own->collective != first->collective || first->messages == NULL)
+    if (strcmp(submission_name(own), submission_name(first)) != 0)
+        return cw_error_set(error, CW_PROGRAM_FAILED, "rank %u calls %s where rank %u called %s",
+                            rank, submission_name(own), work->first_rank, submission_name(first));
+    if (own->root != first->root)
         return cw_error_set(error, CW_PROGRAM_FAILED,
-                            "rank %u calls all_to_all_v where rank %u called %s", rank,
-                            work->first_rank, ccl_collective_name(first->collective));
+                            "%s: rank %u names root %u, rank %u root %u; both must be equal",
+                            own->name, rank, own->root, work->first_rank, first->root);
     if (own->in != NULL)
         code = dist_check_shards(work->group, rank, own->in, error);
     if (own->out != NULL && code == CW_OK)
@@ -642,9 +645,9 @@ static int check_same(const struct dist_work *work, const struct ccl_call *call,
     const uint32_t rank = call->rank;
     const bool uneven = work->submissions[work->first_rank].messages != NULL;
     if (one.collective != other.collective || uneven)
-        return cw_error_set(error, CW_PROGRAM_FAILED, "rank %u calls %s where rank %u called %s%s",
+        return cw_error_set(error, CW_PROGRAM_FAILED, "rank %u calls %s where rank %u called %s",
                             rank, ccl_collective_name(other.collective), work->first_rank,
-                            ccl_collective_name(one.collective), uneven ? "_v" : "");
+                            submission_name(&work->submissions[work->first_rank]));
     const char *const name = ccl_collective_name(one.collective);
     if (one.dtype != other.dtype || one.n_elem != other.n_elem)
         return cw_error_set(
@@ -822,7 +825,7 @@ struct dist_work *dist_submit(const struct submission *submission)
     return work;
 }
 
-static void wait_for_all(struct dist_work *work)
+void dist_wait_for_all(struct dist_work *work)
 {
     dist_wait_for_work(work, true);
     dist_release_work(work);
@@ -830,7 +833,7 @@ static void wait_for_all(struct dist_work *work)
 
 void dist_submit_and_wait(const struct submission *submission)
 {
-    wait_for_all(dist_submit(submission));
+    dist_wait_for_all(dist_submit(submission));
 }
 
 void dist_wait(struct dist_work *work)
@@ -874,7 +877,7 @@ struct dist_work *dist_all_reduce_scaled_async(struct dist_group *group, struct 
 
 void dist_all_reduce_scaled(struct tensor *tensor, double scalar)
 {
-    wait_for_all(dist_all_reduce_scaled_async(NULL, tensor, scalar));
+    dist_wait_for_all(dist_all_reduce_scaled_async(NULL, tensor, scalar));
 }
 
 struct dist_work *dist_all_reduce_async(struct dist_group *group, struct tensor *tensor,
@@ -886,7 +889,7 @@ struct dist_work *dist_all_reduce_async(struct dist_group *group, struct tensor 
 
 void dist_all_reduce(struct tensor *tensor, enum redop op)
 {
-    wait_for_all(dist_all_reduce_async(NULL, tensor, op));
+    dist_wait_for_all(dist_all_reduce_async(NULL, tensor, op));
 }
 
 static struct dist_work *reduce_scatter(struct dist_group *group, struct tensor *output,
@@ -918,7 +921,7 @@ struct dist_work *dist_reduce_scatter_async(struct dist_group *group, struct ten
 
 void dist_reduce_scatter(struct tensor *output, struct tensor *input, enum redop op)
 {
-    wait_for_all(dist_reduce_scatter_async(NULL, output, input, op));
+    dist_wait_for_all(dist_reduce_scatter_async(NULL, output, input, op));
 }
 
 struct dist_work *dist_reduce_scatter_scaled_async(struct dist_group *group, struct tensor *output,
@@ -929,7 +932,7 @@ struct dist_work *dist_reduce_scatter_scaled_async(struct dist_group *group, str
 
 void dist_reduce_scatter_scaled(struct tensor *output, struct tensor *input, double scalar)
 {
-    wait_for_all(dist_reduce_scatter_scaled_async(NULL, output, input, scalar));
+    dist_wait_for_all(dist_reduce_scatter_scaled_async(NULL, output, input, scalar));
 }
 
 struct dist_work *dist_all_gather_async(struct dist_group *group, struct tensor *output,
@@ -953,7 +956,7 @@ struct dist_work *dist_all_gather_async(struct dist_group *group, struct tensor 
 
 void dist_all_gather(struct tensor *output, struct tensor *input)
 {
-    wait_for_all(dist_all_gather_async(NULL, output, input));
+    dist_wait_for_all(dist_all_gather_async(NULL, output, input));
 }
 
 struct dist_work *dist_all_to_all_async(struct dist_group *group, struct tensor *output,
@@ -980,7 +983,7 @@ struct dist_work *dist_all_to_all_async(struct dist_group *group, struct tensor 
 
 void dist_all_to_all(struct tensor *output, struct tensor *input)
 {
-    wait_for_all(dist_all_to_all_async(NULL, output, input));
+    dist_wait_for_all(dist_all_to_all_async(NULL, output, input));
 }
 
 struct dist_work *dist_broadcast_async(struct dist_group *group, struct tensor *tensor,
@@ -1019,7 +1022,7 @@ struct dist_work *dist_reduce_async(struct dist_group *group, struct tensor *ten
 
 void dist_reduce(struct tensor *tensor, uint32_t root, enum redop op)
 {
-    wait_for_all(dist_reduce_async(NULL, tensor, root, op));
+    dist_wait_for_all(dist_reduce_async(NULL, tensor, root, op));
 }
 
 struct dist_work *dist_custom_async(struct dist_group *group, struct tensor *tensor, enum redop op)
@@ -1032,12 +1035,12 @@ struct dist_work *dist_custom_async(struct dist_group *group, struct tensor *ten
 
 void dist_custom(struct tensor *tensor, enum redop op)
 {
-    wait_for_all(dist_custom_async(NULL, tensor, op));
+    dist_wait_for_all(dist_custom_async(NULL, tensor, op));
 }
 
 void dist_broadcast(struct tensor *tensor, uint32_t root)
 {
-    wait_for_all(dist_broadcast_async(NULL, tensor, root));
+    dist_wait_for_all(dist_broadcast_async(NULL, tensor, root));
 }
 
 struct dist_work *dist_barrier_async(struct dist_group *group)
@@ -1045,4 +1048,4 @@ struct dist_work *dist_barrier_async(struct dist_group *group)
     return dist_submit(&(struct submission){.group = group, .collective = CCL_BARRIER});
 }
 
-void dist_barrier(void) { wait_for_all(dist_barrier_async(NULL)); }
+void dist_barrier(void) { dist_wait_for_all(dist_barrier_async(NULL)); }

@@ -28,10 +28,11 @@ struct dist_pending; /* dist_messages.c */
 struct submission {
     struct dist_group *group; /* NULL: the world */
     enum ccl_collective collective;
+    const char *name;        /* of a call with messages, "gather"; NULL: the collective's */
     struct tensor *in, *out; /* the same, where the call works in place; NULL: none */
     enum redop op;
     double scalar;  /* of REDOP_PREMULSUM */
-    uint32_t root;  /* rank, of a broadcast */
+    uint32_t root;  /* rank, of a broadcast, a reduce, a gather or a scatter */
     uint64_t order; /* among the submissions of all ranks, from 1; 0: the rank has waited for it */
     struct dist_messages *messages; /* the call's own; NULL: equal blocks, or none */
     /* A computation beside the collective, or alone (compute_call.h); more NULL: none. */
@@ -41,6 +42,12 @@ struct submission {
     const struct tl_kernel *kernel;        /* of both together; NULL: the algorithm's */
     const struct ccl_algorithm *algorithm; /* of the computation alone; NULL: the collective's */
 };
+
+static inline const char *submission_name(const struct submission *submission)
+{
+    return submission->name != NULL ? submission->name
+                                    : ccl_collective_name(submission->collective);
+}
 
 /*
  * A process group: the ranks that make its calls, in an order of their own, and the queues that
@@ -213,7 +220,9 @@ void dist_free_groups_of_one(struct dist *dist);
 /* Makes a call as the calling rank; ends the worker if that fails. Returns its work, which
  * dist_release_work() ends. */
 struct dist_work *dist_submit(const struct submission *submission);
-/* The same, and returns when the call has ended on all ranks. */
+/* Returns when the call has ended on all ranks. */
+void dist_wait_for_all(struct dist_work *work);
+/* Both. */
 void dist_submit_and_wait(const struct submission *submission);
 /* Launches the parts that have been submitted since it was last called. An enum cw_exit. */
 int dist_launch_parts(struct dist *dist, struct cw_error *error);

@@ -1,7 +1,7 @@
 /*
- * dist_messages.c: the messages of uneven all-to-alls, of sends and of receives: which elements
- * each moves, and whether both ends agree (dist_messages.h). A rank's call is launched when it is
- * made, so ends are compared when the later one is made. Between drains, one thread.
+ * dist_messages.c: the messages of uneven all-to-alls, gathers, scatters, sends and receives: which
+ * elements each moves, and whether both ends agree (dist_messages.h). A rank's call is launched
+ * when it is made, so ends are compared when the later one is made. Between drains, one thread.
  */
 #include "collectives/runtime/dist_messages.h"
 
@@ -131,6 +131,7 @@ static void check_splits(const struct tensor *tensor, const uint64_t *splits, ui
                 side, (unsigned long long)sum, side, (unsigned long long)elems);
 }
 
+/* The messages of a call with a size for each pair. */
 static struct dist_messages *messages_of_splits(const struct schedule_program *program,
                                                 const struct tensor *output,
                                                 const uint64_t *output_splits,
@@ -152,6 +153,16 @@ static struct dist_messages *messages_of_splits(const struct schedule_program *p
     return m;
 }
 
+static struct dist_work *submit_messages(struct submission submission,
+                                         struct dist_messages *messages)
+{
+    if (messages == NULL)
+        mp_fail(CW_NO_RESOURCE, "out of memory: the messages of %u ranks",
+                dist_group_or_world(submission.group)->size);
+    submission.messages = messages;
+    return dist_submit(&submission);
+}
+
 struct dist_work *dist_all_to_all_v_async(struct dist_group *group, struct tensor *output,
                                           const uint64_t *output_splits, struct tensor *input,
                                           const uint64_t *input_splits)
@@ -169,25 +180,133 @@ struct dist_work *dist_all_to_all_v_async(struct dist_group *group, struct tenso
     check_splits(input, input_splits, ranks, "input");
     check_splits(output, output_splits, ranks, "output");
     dist_wait_for_room(own->dist, (uint32_t)mp_rank()); /* from here on nothing waits */
-    struct dist_messages *const messages =
-        messages_of_splits(program, output, output_splits, input, input_splits, ranks);
-    if (messages == NULL)
-        mp_fail(CW_NO_RESOURCE, "out of memory: the messages of %u ranks", ranks);
-    return dist_submit(&(struct submission){.group = group,
-                                            .collective = CCL_ALL_TO_ALL,
-                                            .in = input,
-                                            .out = output,
-                                            .messages = messages});
+    return submit_messages(
+        (struct submission){.group = group,
+                            .collective = CCL_ALL_TO_ALL,
+                            .name = "all_to_all_v",
+                            .in = input,
+                            .out = output},
+        messages_of_splits(program, output, output_splits, input, input_splits, ranks));
 }
 
 void dist_all_to_all_v(struct tensor *output, const uint64_t *output_splits, struct tensor *input,
                        const uint64_t *input_splits)
 {
-    struct dist_work *const work =
-        dist_all_to_all_v_async(NULL, output, output_splits, input, input_splits);
-    dist_wait_for_work(work, true);
-    dist_release_work(work);
+    dist_wait_for_all(dist_all_to_all_v_async(NULL, output, output_splits, input, input_splits));
 }
+
+/* ---- gather and scatter ---------------------------------------------------------------------- */
+
+/* A gather or a scatter, as the calling rank gives it: an all-to-all in which all blocks but those
+ * to or from the root are empty. */
+struct rooted {
+    const char *name;    /* "gather" */
+    const char *gives;   /* the tensor that only the root gives */
+    struct tensor *all;  /* that tensor: a block for each rank */
+    struct tensor *each; /* every rank's: one block */
+    uint32_t root;
+    bool gathers;
+};
+
+static void check_rooted(const struct rooted *call, const struct dist_group *group)
+{
+    const char *const name = call->name, *const gives = call->gives;
+    const uint32_t rank = dist_rank_in(group, (uint32_t)mp_rank()), ranks = group->size;
+    const struct tensor *const all = call->all, *const each = call->each;
+    if (call->root >= ranks)
+        mp_fail(CW_PROGRAM_FAILED, "dist_%s: root %u; legal: 0 to %u", name, call->root, ranks - 1);
+    if (each == NULL)
+        mp_fail(CW_PROGRAM_FAILED, "dist_%s: no %s (NULL); legal: a tensor of every rank", name,
+                call->gathers ? "input" : "output");
+    if (rank == call->root && all == NULL)
+        mp_fail(CW_PROGRAM_FAILED,
+                "dist_%s: rank %u is the root and gives no %s (NULL); legal: a tensor with a block "
+                "for each of %u ranks",
+                name, rank, gives, ranks);
+    if (rank != call->root && all != NULL)
+        mp_fail(CW_PROGRAM_FAILED,
+                "dist_%s: rank %u gives an %s, and rank %u is the root; legal: NULL on all other "
+                "ranks",
+                name, rank, gives, call->root);
+    if (all == each)
+        mp_fail(CW_PROGRAM_FAILED, "dist_%s: input and output are one tensor; legal: two", name);
+    if (all != NULL && (all->shard_elems != each->shard_elems * ranks ||
+                        all->dtype != each->dtype || all->shard_count != each->shard_count))
+        mp_fail(CW_PROGRAM_FAILED,
+                "dist_%s: the root's %s has %u shards of %llu elements of %s, its %s %u of %llu of "
+                "%s; legal: as many shards, and elements for each of %u ranks",
+                name, gives, all->shard_count, (unsigned long long)all->shard_elems,
+                dtype_name(all->dtype), call->gathers ? "input" : "output", each->shard_count,
+                (unsigned long long)each->shard_elems, dtype_name(each->dtype), ranks);
+}
+
+/* The root has a block for each rank, and each rank one, from or for the root. */
+static struct dist_messages *messages_of_rooted(const struct schedule_program *program,
+                                                const struct rooted *call, uint32_t ranks)
+{
+    uint64_t *const of_all = calloc(2 * (size_t)ranks, sizeof *of_all);
+    struct dist_messages *messages = NULL;
+    if (of_all == NULL)
+        return NULL;
+    uint64_t *const of_each = of_all + ranks;
+    for (uint32_t i = 0; i < ranks && call->all != NULL; i++)
+        of_all[i] = call->each->shard_elems;
+    of_each[call->root] = call->each->shard_elems;
+    messages = call->gathers
+                   ? messages_of_splits(program, call->all, of_all, call->each, of_each, ranks)
+                   : messages_of_splits(program, call->each, of_each, call->all, of_all, ranks);
+    free(of_all);
+    return messages;
+}
+
+static struct dist_work *submit_rooted(struct dist_group *group, const struct rooted *call)
+{
+    const struct dist_group *const own = dist_group_or_world(group);
+    char name[32];
+    (void)snprintf(name, sizeof name, "dist_%s", call->name);
+    const struct schedule_program *const program = program_for(name, own);
+    check_rooted(call, own);
+    dist_wait_for_room(own->dist, (uint32_t)mp_rank()); /* from here on nothing waits */
+    return submit_messages((struct submission){.group = group,
+                                               .collective = CCL_ALL_TO_ALL,
+                                               .name = call->name,
+                                               .in = call->gathers ? call->each : call->all,
+                                               .out = call->gathers ? call->all : call->each,
+                                               .root = call->root},
+                           messages_of_rooted(program, call, own->size));
+}
+
+struct dist_work *dist_gather_async(struct dist_group *group, struct tensor *output,
+                                    struct tensor *input, uint32_t root)
+{
+    return submit_rooted(group, &(struct rooted){.name = "gather",
+                                                 .gives = "output",
+                                                 .all = output,
+                                                 .each = input,
+                                                 .root = root,
+                                                 .gathers = true});
+}
+
+struct dist_work *dist_scatter_async(struct dist_group *group, struct tensor *output,
+                                     struct tensor *input, uint32_t root)
+{
+    return submit_rooted(
+        group,
+        &(struct rooted){
+            .name = "scatter", .gives = "input", .all = input, .each = output, .root = root});
+}
+
+void dist_gather(struct tensor *output, struct tensor *input, uint32_t root)
+{
+    dist_wait_for_all(dist_gather_async(NULL, output, input, root));
+}
+
+void dist_scatter(struct tensor *output, struct tensor *input, uint32_t root)
+{
+    dist_wait_for_all(dist_scatter_async(NULL, output, input, root));
+}
+
+/* ---- ends that differ ------------------------------------------------------------------------ */
 
 /* The two ends of a message differ. */
 static int refuse_pair(const char *call, uint32_t from, const struct schedule_message *sent,
@@ -215,17 +334,16 @@ static bool ends_agree(const struct schedule_message *sent, const struct schedul
 int dist_check_splits(const struct dist_work *work, uint32_t rank, struct cw_error *error)
 {
     const uint32_t ranks = work->group->size;
+    const char *const name = work->submissions[rank].name;
     const struct schedule_messages *const own = &work->submissions[rank].messages->list;
     for (uint32_t peer = 0; peer < ranks; peer++) {
         if (!work->submits[peer])
             continue;
         const struct schedule_messages *const other = &work->submissions[peer].messages->list;
         if (!ends_agree(&own->send[peer], &other->receive[rank]))
-            return refuse_pair("all_to_all_v", rank, &own->send[peer], peer, &other->receive[rank],
-                               error);
+            return refuse_pair(name, rank, &own->send[peer], peer, &other->receive[rank], error);
         if (!ends_agree(&other->send[rank], &own->receive[peer]))
-            return refuse_pair("all_to_all_v", peer, &other->send[rank], rank, &own->receive[peer],
-                               error);
+            return refuse_pair(name, peer, &other->send[rank], rank, &own->receive[peer], error);
     }
     return CW_OK;
 }

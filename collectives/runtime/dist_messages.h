@@ -1,8 +1,8 @@
 /*
  * dist_messages.h: messages of sizes of their own, as a worker sends them (distributed.h): an
- * all-to-all with a size for each pair of ranks, and sends and receives. They go over the queues of
- * pairwise_all_to_all, which must be the group's algorithm (RUNTIME.md, "Collectives"). `group`:
- * NULL, the world; ranks are the group's own.
+ * all-to-all with a size for each pair of ranks, gather and scatter, sends and receives. They go
+ * over the queues of pairwise_all_to_all, which must be the group's algorithm (RUNTIME.md,
+ * "Collectives"). `group`: NULL, the world; ranks are the group's own.
  */
 #ifndef COLLECTIVES_DIST_MESSAGES_H
 #define COLLECTIVES_DIST_MESSAGES_H
@@ -21,6 +21,18 @@ struct dist_work *dist_all_to_all_v_async(struct dist_group *group, struct tenso
                                           const uint64_t *input_splits);
 void dist_all_to_all_v(struct tensor *output, const uint64_t *output_splits, struct tensor *input,
                        const uint64_t *input_splits);
+
+/*
+ * Rank `root`'s output has the ranks' inputs in rank order, shard by shard; or its input becomes
+ * the ranks' outputs, block by block. The root's tensor has as many shards as each rank's, and as
+ * many times the elements as there are ranks; all other ranks give NULL for it.
+ */
+struct dist_work *dist_gather_async(struct dist_group *group, struct tensor *output,
+                                    struct tensor *input, uint32_t root);
+struct dist_work *dist_scatter_async(struct dist_group *group, struct tensor *output,
+                                     struct tensor *input, uint32_t root);
+void dist_gather(struct tensor *output, struct tensor *input, uint32_t root);
+void dist_scatter(struct tensor *output, struct tensor *input, uint32_t root);
 
 /* A send or a receive of a whole tensor, each shard to or from the one at the same place of
  * another rank. */

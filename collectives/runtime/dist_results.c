@@ -74,7 +74,7 @@ static bool changes(const struct dist_work *work, uint32_t rank, const struct te
 
 static const char *call_name(const struct dist_work *work)
 {
-    return ccl_collective_name(work->submissions[work->first_rank].collective);
+    return submission_name(&work->submissions[work->first_rank]);
 }
 
 /* "call 3 of group tp.0", or "the batch of group tp.0", which has no number. */

@@ -198,7 +198,7 @@ void dist_drop_works(struct dist *dist)
 
 const char *dist_work_name(const struct dist_work *work, char text[DIST_WORK_NAME_BYTES])
 {
-    const char *const does = ccl_collective_name(work->submissions[work->first_rank].collective);
+    const char *const does = submission_name(&work->submissions[work->first_rank]);
     if (work->alone) /* it has no number */
         (void)snprintf(text, DIST_WORK_NAME_BYTES, "%s", does);
     else
@@ -336,10 +336,9 @@ static size_t describe_lack(const struct dist_work *work, char *text, size_t siz
 {
     char of[DIST_WORK_NAME_BYTES];
     const uint32_t ranks = work->group->size;
-    size_t used =
-        (size_t)snprintf(text, size, "call %llu%s, %s, lacks rank",
-                         (unsigned long long)work->number, dist_work_of(work, of),
-                         ccl_collective_name(work->submissions[work->first_rank].collective));
+    size_t used = (size_t)snprintf(text, size, "call %llu%s, %s, lacks rank",
+                                   (unsigned long long)work->number, dist_work_of(work, of),
+                                   submission_name(&work->submissions[work->first_rank]));
     used = mp_list_ranks(lacks_rank, work, ranks, text, size, used);
     return used + (size_t)snprintf(text + used, size - used, " of %u", ranks);
 }

@@ -1,5 +1,6 @@
 /*
- * test_dist_messages.c: uneven all-to-alls, sends and receives (dist_messages.h): every element
+ * test_dist_messages.c: uneven all-to-alls, gathers, scatters, sends and receives
+ * (dist_messages.h): every element
  * moves to its place, in the times that the documents promise; ends that do not agree are named;
  * random programs do the same in every mode of the engine.
  */
@@ -315,6 +316,152 @@ static void nothing_to_move_takes_no_time(void **state)
     free_world(world);
 }
 
+/* ---- gather and scatter ---------------------------------------------------------------------- */
+
+/* To and from each rank in turn, `elems` of each shard, in a group or the world. */
+static void to_every_root(struct world *world, struct dist_group *group, uint32_t own,
+                          uint32_t ranks, uint64_t elems)
+{
+    for (uint32_t root = 0; root < ranks; root++) {
+        const bool is_root = own == root;
+        struct tensor *const all = is_root ? zeros(world, ranks * elems) : NULL,
+                             *const given = is_root ? filled(world, ranks * elems, root, 3) : NULL,
+                             *const each = zeros(world, elems);
+        dist_wait(dist_gather_async(group, all, filled(world, elems, own, 2), root));
+        for (uint32_t r = 0; is_root && r < ranks; r++)
+            expect_part(world, all, r * elems, elems, r, 2, 0);
+        dist_wait(dist_scatter_async(group, each, given, root));
+        expect_part(world, each, 0, elems, root, 3, own * elems);
+    }
+}
+
+static void gathers_and_scatters(int rank, void *arg)
+{
+    struct world *const world = arg;
+    const uint64_t elems = *(const uint64_t *)world->program;
+    dist_init_process_group("ahbm");
+    ahbm_set_device(rank);
+    to_every_root(world, NULL, (uint32_t)rank, world->ranks, elems);
+}
+
+static void every_root_gathers_and_scatters(void **state)
+{
+    (void)state;
+    static const uint64_t sizes[] = {1, 777, 3000};
+    static const char *const mappers[] = {"leader_only", "all_pes"};
+    for (uint32_t i = 0; i < 6; i++) {
+        struct machine machine = usual;
+        machine.ranks = 1 + i % 5;
+        machine.mapper = mappers[i % 2];
+        machine.threads = i == 4 ? 1 : 32;
+        free_world(must_run(&machine, &sizes[i % 3], gathers_and_scatters));
+    }
+}
+
+/* A gather is an all-to-all whose blocks go to one rank. */
+static void gathers_once(int rank, void *arg)
+{
+    struct world *const world = arg;
+    dist_init_process_group("ahbm");
+    ahbm_set_device(rank);
+    struct tensor *const input = filled(world, 2000, (uint32_t)rank, 1), *const output =
+                                                                             rank == 2
+                                                                                 ? zeros(world,
+                                                                                         8000)
+                                                                                 : NULL;
+    note_time(world, rank);
+    dist_gather(output, input, 2);
+    note_time(world, rank);
+}
+
+static void a_gather_takes_the_time_of_such_an_all_to_all(void **state)
+{
+    (void)state;
+    struct splits splits = {0};
+    for (uint32_t r = 0; r < 4; r++)
+        splits.of[r][2] = 2000;
+    struct world *const all = must_run(&usual, &splits, exchanges);
+    struct world *const gather = must_run(&usual, NULL, gathers_once);
+    assert_true(all->time_ps[2][1] > all->time_ps[2][0]);
+    assert_memory_equal(all->time_ps, gather->time_ps, sizeof all->time_ps);
+    free_world(all);
+    free_world(gather);
+}
+
+/* One rank's call is not that of the others, rank 3's by default. */
+static void rooted_misuses(int rank, void *arg)
+{
+    struct world *const world = arg;
+    const uint32_t which = *(const uint32_t *)world->program;
+    const bool odd = rank == 3;
+    dist_init_process_group("ahbm");
+    ahbm_set_device(rank);
+    struct tensor *const one = zeros(world, 5), *const four = zeros(world, 20);
+    struct tensor *const of_root = rank == 1 ? four : NULL;
+    switch (which) {
+    case 0:
+        dist_gather(of_root, one, odd ? 4 : 1);
+        break;
+    case 1:
+        dist_gather(NULL, one, 1);
+        break;
+    case 2:
+        dist_scatter(one, NULL, 1);
+        break;
+    case 3:
+        dist_scatter(one, odd ? four : of_root, 1);
+        break;
+    case 4:
+        dist_gather(of_root, odd ? NULL : one, 1);
+        break;
+    case 5:
+        dist_gather(rank == 1 ? zeros(world, 19) : NULL, one, 1);
+        break;
+    case 6:
+        dist_scatter(odd ? zeros(world, 6) : one, of_root, 1);
+        break;
+    case 7:
+        dist_gather(rank == 1 || odd ? four : NULL, one, odd ? 3 : 1);
+        break;
+    case 8:
+        if (odd)
+            dist_gather(of_root, one, 1);
+        else
+            dist_scatter(one, of_root, 1);
+        break;
+    case 9:
+        if (odd)
+            dist_all_to_all(zeros(world, 20), four);
+        else
+            dist_gather(of_root, one, 1);
+        break;
+    default:
+        dist_gather(rank == 1 ? one : NULL, one, 1);
+    }
+}
+
+static void rooted_calls_that_do_not_fit_are_refused(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "dist_gather: root 4; legal: 0 to 3",
+        "dist_gather: rank 1 is the root and gives no output (NULL); legal: a tensor with a block "
+        "for each of 4 ranks",
+        "dist_scatter: rank 1 is the root and gives no input (NULL)",
+        "dist_scatter: rank 3 gives an input, and rank 1 is the root; legal: NULL on all other "
+        "ranks",
+        "dist_gather: no input (NULL); legal: a tensor of every rank",
+        "dist_gather: the root's output has 1 shards of 19 elements of int32, its input 1 of 5 of "
+        "int32; legal: as many shards, and elements for each of 4 ranks",
+        "scatter: rank 1 sends 5 elements to rank 3, which receives 6 from it",
+        "gather: rank 0 names root 1, rank 3 root 3; both must be equal",
+        "rank 0 calls scatter where rank 3 called gather",
+        "rank 0 calls gather where rank 3 called all_to_all",
+        "dist_gather: input and output are one tensor"};
+    for (uint32_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        must_fail(&usual, &i, rooted_misuses, CW_PROGRAM_FAILED, texts[i]);
+}
+
 /* ---- sends ----------------------------------------------------------------------------------- */
 
 struct one_send {
@@ -505,6 +652,7 @@ static void in_a_group(int rank, void *arg)
         expect_part(world, received, 0, 700, (own + 2) % 3, 2, 0);
         dist_wait(send);
         assert_int_equal(of_world[own], rank);
+        to_every_root(world, group, own, 3, 900);
     }
     dist_wait(all);
 }
@@ -540,7 +688,8 @@ static void groups_have_messages_of_their_own(void **state)
 
 /* ---- verification ---------------------------------------------------------------------------- */
 
-/* An all-to-all of which rank r sends 3 r + 100 d elements to rank d; then a batch in which each
+/* An all-to-all of which rank r sends 3 r + 100 d elements to rank d; a gather and a scatter of 70
+ * elements; then a batch in which each
  * rank sends one tensor to the next rank and two to the one after it. */
 static void fills_and_moves(int rank, void *arg)
 {
@@ -557,6 +706,11 @@ static void fills_and_moves(int rank, void *arg)
     struct tensor *const input = zeros(world, in_sum);
     dist_fill_input(input, SEED);
     dist_all_to_all_v(zeros(world, out_sum), out, input, in);
+    struct tensor *const block = zeros(world, 70), *const blocks = zeros(world, 70 * ranks);
+    dist_fill_input(block, SEED);
+    dist_gather(own == 1 ? blocks : NULL, block, 1);
+    dist_fill_input(blocks, SEED);
+    dist_scatter(block, own == 2 ? blocks : NULL, 2);
     struct dist_p2p_op ops[6];
     for (uint32_t i = 0; i < 6; i++) {
         const uint32_t apart = 1 + (i % 3 > 0), to = ((uint32_t)own + apart) % world->ranks;
@@ -577,9 +731,9 @@ static void messages_are_verified(void **state)
         machine.mapper = i == 0 ? "leader_only" : "all_pes";
         machine.ranks = 5;
         struct world *const world = must_run(&machine, NULL, fills_and_moves);
-        assert_int_equal(world->messages, 5 * 5 + 5 * 3);
+        assert_int_equal(world->messages, 3 * 5 * 5 + 5 * 3);
         assert_int_equal(world->moved, 5 * 3 * (0 + 1 + 2 + 3 + 4) + 5 * 100 * (0 + 1 + 2 + 3 + 4) +
-                                           5 * (500 + 501 + 502));
+                                           2 * 5 * 70 + 5 * (500 + 501 + 502));
         free_world(world);
     }
 }
@@ -946,6 +1100,9 @@ int main(void)
         cmocka_unit_test(every_part_comes_to_its_place),
         cmocka_unit_test(equal_parts_take_the_time_of_equal_blocks),
         cmocka_unit_test(nothing_to_move_takes_no_time),
+        cmocka_unit_test(every_root_gathers_and_scatters),
+        cmocka_unit_test(a_gather_takes_the_time_of_such_an_all_to_all),
+        cmocka_unit_test(rooted_calls_that_do_not_fit_are_refused),
         cmocka_unit_test(one_pair_takes_the_time_of_a_lone_send),
         cmocka_unit_test(a_batch_moves_several_tensors_at_once),
         cmocka_unit_test(a_batch_may_have_several_types),
