@@ -494,6 +494,7 @@ static int launch_part(const struct dist_part *part, struct cw_error *error)
         const struct lp_batch_options options = {.kernel =
                                                      kernel_of_call(work->algorithm, submission),
                                                  .cuts_streams = submission->kernel != NULL,
+                                                 .of = work,
                                                  .dirs = work->group->dirs,
                                                  .account = work->group->account,
                                                  .whose = dist_work_whose(work, whose),
@@ -508,6 +509,7 @@ static int launch_part(const struct dist_part *part, struct cw_error *error)
         code = launch_rank(work, part->rank, error);
     }
     work->launched += code == CW_OK;
+    work->dist->in_flight += code == CW_OK;
     if (code == CW_OK && work->left[part->rank] == 0)
         dist_end_at_once(work, part->rank);
     return code;
@@ -765,6 +767,8 @@ static int submit(struct dist_work *work, uint32_t rank, const struct submission
     work->submissions[rank].order = ++dist->submissions;
     work->tensors[rank] = submission->out;
     work->submits[rank] = true;
+    if (!dist_note_part(work, rank))
+        return dist_no_memory(error);
     work->done_ps[rank] = INT64_MAX;
     work->left[rank] = 0;
     work->last_rank = rank;

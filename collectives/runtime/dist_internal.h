@@ -68,6 +68,7 @@ struct dist_group {
                                          NULL: the same */
     struct install_plans *plans;
     const struct lp_dirs *dirs; /* of its kernels; NULL: the PEs' */
+    struct dist_work *works;    /* that are not over, but batches, in order */
     uint64_t *calls;            /* [size] that the rank has made */
     uint32_t *planned;       /* [rank][PEs of a SIP] that run the rank's kernel, as the plans say;
                                 NULL: too many */
@@ -106,14 +107,19 @@ struct dist_work {
     bool alone;                            /* sends and receives of first_rank, whatever others do;
                                               it is none of the numbered calls */
     int64_t complete_ps;                   /* on all ranks; INT64_MAX: not yet */
-    uint32_t holders;       /* ranks that have not returned from it, or hold its handle */
-    struct dist_work *next; /* begun later */
+    uint32_t holders; /* ranks that have not returned from it, or hold its handle */
+    struct dist_work *next, *previous; /* begun later; earlier */
+    struct dist_work *next_of_group;   /* of the group, begun later */
 };
 
 /* A rank's part of a work. */
 struct dist_part {
     struct dist_work *work;
     uint32_t rank; /* of the work's group */
+};
+struct dist_parts {
+    struct dist_part *at;
+    uint32_t count, capacity;
 };
 
 struct dist {
@@ -140,9 +146,11 @@ struct dist {
     struct dist_pending **pending; /* [world_size] ends of messages to a rank of the world whose
                                       other end has not been called; NULL: there were none yet */
     size_t pending_count;
-    struct dist_work *works; /* that are not over, in order */
-    struct dist_work *spare; /* one that is; NULL: none */
-    struct dist_part *parts; /* [part_count] to be launched, in order */
+    struct dist_work *works, *last_work; /* that are not over, in order */
+    struct dist_parts *of_rank; /* [world_size] the rank's parts of these, in order of its calls */
+    size_t in_flight;           /* parts that have been launched and have not ended */
+    struct dist_work *spare;    /* one that is; NULL: none */
+    struct dist_part *parts;    /* [part_count] to be launched, in order */
     size_t part_count, part_capacity;
     uint64_t submissions;   /* ever */
     uint32_t waits_alone;   /* ranks that wait for their own end of a work, or for a time */
@@ -245,6 +253,8 @@ struct dist_work *dist_work_alone(struct dist_group *group);
 uint32_t dist_work_ranks(const struct dist_work *work);
 /* The rank's part has no kernels: it ends at the host's time. */
 void dist_end_at_once(struct dist_work *work, uint32_t rank);
+/* The rank's part of the work is in. False: out of memory. */
+bool dist_note_part(struct dist_work *work, uint32_t rank);
 /* Returns when the PEs of a rank of the world have room for the kernels of another call. */
 void dist_wait_for_room(struct dist *dist, uint32_t world_rank);
 /* Room for the ends of this many more parts. False: out of memory. */
@@ -269,7 +279,7 @@ bool dist_advance(void *dist, struct cw_error *error);
 /* All workers have ended: carries out the calls that nobody has waited for. An enum cw_exit. */
 int dist_carry_out(struct dist *dist, struct cw_error *error);
 /* A kernel has ended, as its host hears (lp_system_options.answered). */
-void dist_answered(void *dist, uint32_t batch, uint32_t rank, int64_t t_ps);
+void dist_answered(void *dist, void *work, uint32_t rank, int64_t t_ps);
 void dist_drop_works(struct dist *dist);
 
 /* ---- dist_messages.c ------------------------------------------------------------------------- */

@@ -13,28 +13,23 @@
 
 /* ---- who may touch a tensor ------------------------------------------------------------------ */
 
-/* The work's number of a rank of the world that has made the call before the submission of this
- * order; UINT32_MAX: it has not, or the work is over. */
-static uint32_t part_of(const struct dist_work *work, uint32_t world_rank, uint64_t before)
-{
-    if (work->complete_ps <= work->dist->now_ps)
-        return UINT32_MAX;
-    const uint32_t rank = dist_rank_in(work->group, world_rank);
-    return rank != UINT32_MAX && work->submits[rank] && work->submissions[rank].order < before
-               ? rank
-               : UINT32_MAX;
-}
-
 static bool has_ended_on(const struct dist_work *work, uint32_t rank)
 {
     return work->done_ps[rank] <= work->dist->now_ps;
 }
 
-/* The same of calls that have not ended on the rank. */
-static uint32_t part_in_flight(const struct dist_work *work, uint32_t world_rank, uint64_t before)
+/* A call that the rank has made before the submission of this order, and that has not ended on all
+ * ranks. */
+static bool is_earlier(const struct dist_part *part, uint64_t before)
 {
-    const uint32_t rank = part_of(work, world_rank, before);
-    return rank != UINT32_MAX && !has_ended_on(work, rank) ? rank : UINT32_MAX;
+    const struct dist_work *const work = part->work;
+    return work->complete_ps > work->dist->now_ps && work->submissions[part->rank].order < before;
+}
+
+/* The same of calls that have not ended on the rank. */
+static bool is_in_flight(const struct dist_part *part, uint64_t before)
+{
+    return is_earlier(part, before) && !has_ended_on(part->work, part->rank);
 }
 
 static bool is_scaled(const struct submission *submission)
@@ -95,10 +90,12 @@ void dist_check_idle(const struct dist *dist, const char *call, const struct ten
         mp_fail(CW_PROGRAM_FAILED, "%s: no tensor (NULL); legal: one of dist_tensor_zeros()", call);
     if (tensor->space == NULL)
         mp_fail(CW_PROGRAM_FAILED, "%s: the tensor has been freed", call);
-    for (const struct dist_work *at = dist->works; at != NULL; at = at->next) {
-        const uint32_t rank = part_in_flight(at, (uint32_t)mp_rank(), UINT64_MAX);
+    const struct dist_parts *const parts = &dist->of_rank[mp_rank()];
+    for (uint32_t i = 0; i < parts->count; i++) {
+        const struct dist_work *const at = parts->at[i].work;
         char number[NUMBER_BYTES];
-        if (rank == UINT32_MAX || !(reads ? changes : uses)(at, rank, tensor))
+        if (!is_in_flight(&parts->at[i], UINT64_MAX) ||
+            !(reads ? changes : uses)(at, parts->at[i].rank, tensor))
             continue;
         mp_fail(CW_PROGRAM_FAILED,
                 "%s: the tensor is busy: %s, %s, has not ended on this rank; legal: after "
@@ -133,9 +130,11 @@ int dist_check_shared(const struct dist_work *work, uint32_t rank, struct cw_err
     const uint32_t world_rank = dist_world_rank(work->group, rank);
     const uint64_t order = work->submissions[rank].order;
     const char *const why = why_alone(work, rank);
-    for (const struct dist_work *at = work->dist->works; at != NULL; at = at->next) {
-        const uint32_t earlier = part_in_flight(at, world_rank, order);
-        if (earlier == UINT32_MAX || !share(at, earlier, work, rank))
+    const struct dist_parts *const parts = &work->dist->of_rank[world_rank];
+    for (uint32_t i = 0; i < parts->count; i++) {
+        const struct dist_work *const at = parts->at[i].work;
+        const uint32_t earlier = parts->at[i].rank;
+        if (!is_in_flight(&parts->at[i], order) || !share(at, earlier, work, rank))
             continue;
         char text[NUMBER_BYTES];
         const char *const number = number_name(at, text);
@@ -183,8 +182,7 @@ static bool are_asked_for(const struct dist *dist, const struct tensor *tensor)
 static bool lacks_copy(const struct dist_work *work, uint32_t rank, uint32_t result,
                        const struct tensor *tensor)
 {
-    return rank != UINT32_MAX && result_of(work, rank, result) == tensor &&
-           *kept(work, rank, result) == NULL;
+    return result_of(work, rank, result) == tensor && *kept(work, rank, result) == NULL;
 }
 
 static bool make_room(struct dist_work *work, uint32_t rank, uint32_t result)
@@ -221,12 +219,14 @@ int dist_keep_results(struct dist *dist, uint32_t world_rank, const struct tenso
                       uint64_t before, struct cw_error *error)
 {
     int code = CW_OK;
-    for (struct dist_work *at = are_asked_for(dist, tensor) ? dist->works : NULL;
-         at != NULL && code == CW_OK; at = at->next) {
-        const uint32_t rank = part_of(at, world_rank, before);
+    const struct dist_parts *const parts = &dist->of_rank[world_rank];
+    for (uint32_t p = 0; are_asked_for(dist, tensor) && p < parts->count; p++) {
+        const struct dist_part *const at = &parts->at[p];
+        if (!is_earlier(at, before) || !has_ended_on(at->work, at->rank))
+            continue;
         for (uint32_t i = 0; i < RESULTS && code == CW_OK; i++)
-            if (lacks_copy(at, rank, i, tensor) && has_ended_on(at, rank))
-                code = keep(at, rank, i, 0, error);
+            if (lacks_copy(at->work, at->rank, i, tensor))
+                code = keep(at->work, at->rank, i, 0, error);
     }
     return code;
 }
@@ -234,16 +234,17 @@ int dist_keep_results(struct dist *dist, uint32_t world_rank, const struct tenso
 int dist_keep_at_start(const struct dist_work *work, uint32_t rank, struct cw_error *error)
 {
     struct dist *const dist = work->dist;
-    const uint32_t world_rank = dist_world_rank(work->group, rank);
+    const struct dist_parts *const parts = &dist->of_rank[dist_world_rank(work->group, rank)];
     int code = CW_OK;
     for (uint32_t own = 0; own < RESULTS; own++) {
         const struct tensor *const tensor = result_of(work, rank, own);
-        for (struct dist_work *at = are_asked_for(dist, tensor) ? dist->works : NULL;
-             at != NULL && code == CW_OK; at = at->next) {
-            const uint32_t earlier = part_of(at, world_rank, work->submissions[rank].order);
+        for (uint32_t p = 0; are_asked_for(dist, tensor) && p < parts->count; p++) {
+            const struct dist_part *const at = &parts->at[p];
+            if (!is_earlier(at, work->submissions[rank].order))
+                continue;
             for (uint32_t i = 0; i < RESULTS && code == CW_OK; i++)
-                if (lacks_copy(at, earlier, i, tensor))
-                    code = keep(at, earlier, i, work->batch, error);
+                if (lacks_copy(at->work, at->rank, i, tensor))
+                    code = keep(at->work, at->rank, i, work->batch, error);
         }
     }
     return code;

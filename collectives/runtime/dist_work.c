@@ -19,6 +19,33 @@
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
+bool dist_note_part(struct dist_work *work, uint32_t rank)
+{
+    struct dist_parts *const parts = &work->dist->of_rank[dist_world_rank(work->group, rank)];
+    if (parts->count == parts->capacity) {
+        const uint32_t capacity = 2 * parts->capacity + 4;
+        struct dist_part *const at = realloc(parts->at, capacity * sizeof *at);
+        if (at == NULL)
+            return false;
+        parts->at = at;
+        parts->capacity = capacity;
+    }
+    parts->at[parts->count++] = (struct dist_part){work, rank};
+    return true;
+}
+
+static void forget_part(struct dist_work *work, uint32_t rank)
+{
+    struct dist_parts *const parts = &work->dist->of_rank[dist_world_rank(work->group, rank)];
+    uint32_t i = 0;
+    while (i < parts->count && parts->at[i].work != work)
+        i++;
+    if (i == parts->count)
+        return;
+    parts->count--;
+    memmove(&parts->at[i], &parts->at[i + 1], (parts->count - i) * sizeof parts->at[0]);
+}
+
 /* As if no rank had made the call. A batch leaves the other ranks' places alone: where all ranks
  * send, there are as many works as ranks. */
 static void clear_parts(struct dist_work *work)
@@ -26,6 +53,8 @@ static void clear_parts(struct dist_work *work)
     const uint32_t first = work->alone ? work->first_rank : 0;
     const uint32_t end = work->alone ? first + 1 : work->group->size;
     for (uint32_t rank = first; rank < end; rank++) {
+        if (work->submits[rank])
+            forget_part(work, rank);
         dist_free_messages(work->submissions[rank].messages);
         work->submissions[rank].messages = NULL;
         work->submits[rank] = false;
@@ -80,7 +109,7 @@ static void begin_work(struct dist_group *group, struct dist_work *work, uint64_
     work->batch = work->submitted = work->launched = work->done = 0;
     work->holders = group->size;
     work->complete_ps = INT64_MAX;
-    work->next = NULL;
+    work->next = work->previous = work->next_of_group = NULL;
 }
 
 /* A work for this many ranks, which has been used before, or is new. */
@@ -93,36 +122,57 @@ static struct dist_work *take_work(struct dist *dist, uint32_t ranks)
     return spare;
 }
 
-struct dist_work *dist_work_of_call(struct dist_group *group, uint32_t rank)
+/* A work that begins now; NULL: out of memory. */
+static struct dist_work *add_work(struct dist_group *group, uint64_t number)
 {
     struct dist *const dist = group->dist;
+    struct dist_work *const work = take_work(dist, group->size);
+    if (work == NULL)
+        return NULL;
+    begin_work(group, work, number);
+    work->previous = dist->last_work;
+    *(dist->last_work != NULL ? &dist->last_work->next : &dist->works) = work;
+    return dist->last_work = work;
+}
+
+struct dist_work *dist_work_of_call(struct dist_group *group, uint32_t rank)
+{
     const uint64_t number = group->calls[rank];
-    struct dist_work **at = &dist->works;
-    while (*at != NULL && ((*at)->group != group || (*at)->number != number))
-        at = &(*at)->next;
-    if (*at == NULL) {
-        struct dist_work *const work = take_work(dist, group->size);
-        if (work == NULL)
-            return NULL;
-        begin_work(group, work, number);
-        *at = work;
-    }
-    group->calls[rank]++;
+    struct dist_work **at = &group->works;
+    while (*at != NULL && (*at)->number != number)
+        at = &(*at)->next_of_group;
+    if (*at == NULL)
+        *at = add_work(group, number);
+    if (*at != NULL)
+        group->calls[rank]++;
     return *at;
 }
 
 struct dist_work *dist_work_alone(struct dist_group *group)
 {
-    struct dist_work **at = &group->dist->works;
-    struct dist_work *const work = take_work(group->dist, group->size);
+    struct dist_work *const work = add_work(group, UINT64_MAX);
     if (work == NULL)
         return NULL;
-    begin_work(group, work, UINT64_MAX);
     work->alone = true;
     work->holders = 1;
-    while (*at != NULL)
-        at = &(*at)->next;
-    return *at = work;
+    return work;
+}
+
+/* It is over. */
+static void drop_work(struct dist_work *work)
+{
+    struct dist *const dist = work->dist;
+    struct dist_work **at = &work->group->works;
+    while (*at != NULL && *at != work)
+        at = &(*at)->next_of_group;
+    if (*at != NULL)
+        *at = work->next_of_group;
+    *(work->previous != NULL ? &work->previous->next : &dist->works) = work->next;
+    *(work->next != NULL ? &work->next->previous : &dist->last_work) = work->previous;
+    if (dist->spare == NULL)
+        dist->spare = work;
+    else
+        free_work(work);
 }
 
 uint32_t dist_work_ranks(const struct dist_work *work)
@@ -132,11 +182,11 @@ uint32_t dist_work_ranks(const struct dist_work *work)
 
 void dist_check_handle(const struct dist *dist, const struct dist_work *work)
 {
-    const struct dist_work *at = dist->works;
-    while (at != NULL && at != work)
-        at = at->next;
-    const uint32_t rank = at != NULL ? dist_rank_in(at->group, (uint32_t)mp_rank()) : UINT32_MAX;
-    if (rank == UINT32_MAX || !at->submits[rank] || at->submissions[rank].order == 0)
+    const struct dist_parts *const parts = &dist->of_rank[mp_rank()];
+    uint32_t i = 0;
+    while (i < parts->count && parts->at[i].work != work)
+        i++;
+    if (i == parts->count || work->submissions[parts->at[i].rank].order == 0)
         mp_fail(CW_PROGRAM_FAILED,
                 "dist_wait: not a handle of this rank's that it has yet to wait for; legal: "
                 "each handle once, on the rank that made the call");
@@ -144,29 +194,15 @@ void dist_check_handle(const struct dist *dist, const struct dist_work *work)
 
 void dist_release_work(struct dist_work *work)
 {
-    struct dist *const dist = work->dist;
     if (!work->alone || work->holders == 1) /* a batch has a handle for each call that made it */
         work->submissions[dist_rank_in(work->group, (uint32_t)mp_rank())].order = 0;
     if (--work->holders > 0)
         return;
     clear_parts(work);
-    struct dist_work **at = &dist->works;
-    while (*at != work)
-        at = &(*at)->next;
-    *at = work->next;
-    if (dist->spare == NULL)
-        dist->spare = work;
-    else
-        free_work(work);
+    drop_work(work);
 }
 
-bool dist_is_in_flight(const struct dist *dist)
-{
-    for (const struct dist_work *at = dist->works; at != NULL; at = at->next)
-        if (at->launched > at->done)
-            return true;
-    return false;
-}
+bool dist_is_in_flight(const struct dist *dist) { return dist->in_flight > 0; }
 
 void dist_drop_works(struct dist *dist)
 {
@@ -183,7 +219,9 @@ void dist_drop_works(struct dist *dist)
         free_work(at);
     }
     free_work(dist->spare);
-    dist->works = dist->spare = NULL;
+    dist->works = dist->last_work = dist->spare = NULL;
+    dist->in_flight = 0;
+    dist->world.works = NULL;
     dist_drop_pending(dist);
     dist->part_count = dist->end_count = dist->end_at = 0;
     dist->alarm_count = 0;
@@ -191,8 +229,10 @@ void dist_drop_works(struct dist *dist)
     dist->wanted = NULL;
     dist->failed = false;
     memset(dist->world.calls, 0, dist->world.size * sizeof *dist->world.calls);
-    for (uint32_t i = 0; i < dist->group_count; i++)
+    for (uint32_t i = 0; i < dist->group_count; i++) {
         memset(dist->groups[i]->calls, 0, dist->groups[i]->size * sizeof *dist->groups[i]->calls);
+        dist->groups[i]->works = NULL;
+    }
     dist_free_groups_of_one(dist);
 }
 
@@ -239,9 +279,7 @@ bool dist_add_part(struct dist *dist, struct dist_work *work, uint32_t rank)
 
 bool dist_reserve_ends(struct dist *dist, size_t parts)
 {
-    size_t needed = dist->end_count + parts;
-    for (const struct dist_work *at = dist->works; at != NULL; at = at->next)
-        needed += at->launched - at->done;
+    const size_t needed = dist->end_count + parts + dist->in_flight;
     if (needed <= dist->end_capacity)
         return true;
     struct dist_part *const ends = realloc(dist->ends, 2 * needed * sizeof *ends);
@@ -317,14 +355,15 @@ static bool lacks_rank(const void *arg, uint32_t rank)
 static struct dist_work *oldest_of_rank(const struct dist *dist, uint32_t world_rank,
                                         uint32_t *count)
 {
+    const struct dist_parts *const parts = &dist->of_rank[world_rank];
     struct dist_work *oldest = NULL;
     *count = 0;
-    for (struct dist_work *at = dist->works; at != NULL; at = at->next) {
-        const uint32_t rank = dist_rank_in(at->group, world_rank);
-        if (rank == UINT32_MAX || !at->submits[rank] || at->done_ps[rank] <= dist->now_ps)
+    for (uint32_t i = 0; i < parts->count; i++) {
+        const struct dist_part *const at = &parts->at[i];
+        if (at->work->done_ps[at->rank] <= dist->now_ps)
             continue;
         if (oldest == NULL)
-            oldest = at;
+            oldest = at->work;
         ++*count;
     }
     return oldest;
@@ -437,6 +476,7 @@ void dist_wait_for_room(struct dist *dist, uint32_t world_rank)
 static void end_part(struct dist_work *work, uint32_t rank, int64_t t_ps)
 {
     work->done_ps[rank] = t_ps;
+    work->dist->in_flight--;
     if (++work->done == dist_work_ranks(work))
         work->complete_ps = t_ps;
 }
@@ -458,12 +498,10 @@ void dist_end_at_once(struct dist_work *work, uint32_t rank)
     *at = (struct dist_part){.work = work, .rank = rank};
 }
 
-void dist_answered(void *arg, uint32_t batch, uint32_t rank, int64_t t_ps)
+void dist_answered(void *arg, void *of, uint32_t rank, int64_t t_ps)
 {
-    struct dist *const dist = arg;
-    struct dist_work *work = dist->works;
-    while (work != NULL && work->batch != batch)
-        work = work->next;
+    struct dist_work *const work = of;
+    (void)arg;
     if (work != NULL && --work->left[rank] == 0)
         note_end(work, rank, t_ps);
 }
@@ -499,12 +537,19 @@ static int64_t next_end_ps(const struct dist *dist)
     return dist->end_at < dist->end_count ? end->work->done_ps[end->rank] : CW_TIME_MAX;
 }
 
-/* The parts that have ended by this time are over for the host, too. */
+/* The parts that have ended by this time are over for the host, too; then the works that they were
+ * the last of. */
 static int take_ends(struct dist *dist, int64_t t_ps, struct cw_error *error)
 {
+    const size_t first = dist->end_at;
     int code = CW_OK;
     while (dist->end_at < dist->end_count && next_end_ps(dist) <= t_ps && code == CW_OK)
         code = dist_finish_part(&dist->ends[dist->end_at++], error);
+    for (size_t i = first; i < dist->end_at && code == CW_OK; i++) {
+        struct dist_work *const work = dist->ends[i].work;
+        if (work->complete_ps <= dist->now_ps && work->batch != 0)
+            code = dist_finish_work(work, error);
+    }
     if (dist->end_at == dist->end_count)
         dist->end_at = dist->end_count = 0;
     return code;
@@ -520,15 +565,11 @@ static int take_instant(struct dist *dist, struct cw_error *error)
     dist->now_ps = t_ps > dist->now_ps ? t_ps : dist->now_ps;
     drop_alarms(dist);
     lp_system_set_now(dist->system, dist->now_ps);
-    int code = take_ends(dist, t_ps, error);
-    for (struct dist_work *at = dist->works; at != NULL && code == CW_OK; at = at->next)
-        if (at->complete_ps <= dist->now_ps && at->batch != 0)
-            code = dist_finish_work(at, error);
-    return code;
+    return take_ends(dist, t_ps, error);
 }
 
 /* Runs the machine until it is idle, at the end of this work. */
-static int run_to_end(struct dist *dist, struct dist_work *work, struct cw_error *error)
+static int run_to_end(struct dist *dist, struct cw_error *error)
 {
     int code = dist_drain(dist, error);
     dist_phase_end(dist, "collectives");
@@ -536,7 +577,7 @@ static int run_to_end(struct dist *dist, struct dist_work *work, struct cw_error
     if (code == CW_OK)
         code = take_ends(dist, dist->now_ps, error);
     dist->end_at = dist->end_count = 0;
-    return code == CW_OK ? dist_finish_work(work, error) : code;
+    return code;
 }
 
 /* False: no worker can continue; *error says whether something has failed. */
@@ -545,9 +586,8 @@ static bool advance(struct dist *dist, struct cw_error *error)
     if (dist_launch_parts(dist, error) != CW_OK)
         return false;
     while (dist->end_count == 0 && dist_is_in_flight(dist)) {
-        struct dist_work *const alone = alone_in_flight(dist);
-        if (alone != NULL)
-            return run_to_end(dist, alone, error) == CW_OK;
+        if (alone_in_flight(dist) != NULL)
+            return run_to_end(dist, error) == CW_OK;
         const int64_t next_ps = lp_system_next_ps(dist->system), alarm_ps = next_alarm(dist);
         if (alarm_ps < CW_TIME_MAX && next_ps >= alarm_ps)
             break;

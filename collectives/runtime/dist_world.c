@@ -128,6 +128,7 @@ static bool allocate_world(struct dist *dist)
 {
     dist->space = tensor_space_create(&dist->options.config->hw, reserved_bytes(dist));
     const struct hw_config *const hw = &dist->options.config->hw;
+    dist->of_rank = calloc(dist->facts.world_size, sizeof *dist->of_rank);
     dist->launched = malloc((size_t)hw_cubes(hw) * hw_pes(hw) * sizeof *dist->launched);
     dist->init_barrier = barrier_create(dist->facts.world_size, drain_installation, dist);
     dist->end_barrier = barrier_create(dist->facts.world_size, close_group, dist);
@@ -146,7 +147,7 @@ static bool allocate_world(struct dist *dist)
     for (uint32_t i = 0; i < dist->group_count; i++)
         if (!dist_allocate_group(dist->groups[i]))
             return false;
-    return dist_allocate_group(&dist->world) && dist->launched && dist->space &&
+    return dist_allocate_group(&dist->world) && dist->of_rank && dist->launched && dist->space &&
            dist->init_barrier && dist->end_barrier && dist->group_barrier &&
            (dist->data || dist->options.no_data) &&
            (dist->strict || !config->ccl.strict_validation);
@@ -370,6 +371,9 @@ void dist_free(struct dist *dist)
     lp_plan_free(dist->kernels_plan);
     free(dist->copies);
     contents_free(&dist->contents);
+    for (uint32_t i = 0; dist->of_rank != NULL && i < dist->facts.world_size; i++)
+        free(dist->of_rank[i].at);
+    free(dist->of_rank);
     free(dist->parts);
     free(dist->ends);
     free(dist->alarms);

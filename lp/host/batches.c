@@ -5,6 +5,7 @@
  */
 #include "lp/host/batches.h"
 
+#include <Judy.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,7 @@ void lp_batches_free(struct lp_batches *batches)
         next = at->next;
         batch_free(at);
     }
+    JudyLFreeArray(&batches->by_number, PJE0);
     free(batches->phase_of_pe);
 }
 
@@ -74,23 +76,48 @@ static void drop_launches(const struct lp_batches *batches, struct lp_launches *
     launches->dropped += gone;
 }
 
+static bool is_over(const struct lp_batch *batch) { return is_answered(batch) && !batch->held; }
+
+/* Takes a batch that is over from the list. */
+static void end_batch(struct lp_batches *batches, struct lp_batch **at)
+{
+    struct lp_batch *const old = *at;
+    *at = old->next;
+    batches->count--;
+    (void)JudyLDel(&batches->by_number, old->number, PJE0);
+    batch_free(old);
+}
+
+/* Those that are over end: the first ones at once, the others when the list has doubled. */
+static void end_batches(struct lp_batches *batches)
+{
+    enum { LEAST = 16 };
+    while (batches->first != NULL && is_over(batches->first))
+        end_batch(batches, &batches->first);
+    if (batches->count >= batches->looked_at && batches->count >= LEAST) {
+        for (struct lp_batch **at = &batches->first; *at != NULL;)
+            if (is_over(*at))
+                end_batch(batches, at);
+            else
+                at = &(batches->last = *at)->next;
+        batches->looked_at = 2 * batches->count;
+    }
+}
+
 bool lp_batches_begin(struct lp_batches *batches, struct lp_model *m, int64_t now_ps, bool launches)
 {
     struct lp_batch *const batch = batch_create(batches, now_ps);
     if (batch == NULL)
         return false;
     const bool is_idle = !lp_batches_are_in_flight(batches);
-    for (struct lp_batch **at = &batches->first; *at != NULL;) {
-        struct lp_batch *const old = *at;
-        if (!is_answered(old) || old->held) {
-            batches->last = old;
-            at = &old->next;
-            continue;
-        }
-        *at = old->next;
-        batch_free(old);
-    }
+    end_batches(batches);
     if (launches) {
+        void **const known = (void **)JudyLIns(&batches->by_number, batches->begun + 1, PJE0);
+        if (known == NULL || known == PPJERR) {
+            batch_free(batch);
+            return false;
+        }
+        *known = batch;
         batch->number = ++batches->begun;
         m->first_batch = is_idle ? batch->number : m->first_batch;
         batch->first_launch = m->launches.last + 1;
@@ -100,6 +127,7 @@ bool lp_batches_begin(struct lp_batches *batches, struct lp_model *m, int64_t no
     else
         batches->last->next = batch;
     batches->last = batches->current = batch;
+    batches->count++;
     drop_launches(batches, &m->launches);
     return true;
 }
@@ -130,10 +158,8 @@ bool lp_batches_count(const struct lp_batches *batches, struct lp_model *m, uint
 
 struct lp_batch *lp_batches_find(const struct lp_batches *batches, uint32_t number)
 {
-    struct lp_batch *at = batches->first;
-    while (at != NULL && (at->number != number || number == 0))
-        at = at->next;
-    return at;
+    void **const at = number > 0 ? JudyLGet(batches->by_number, number, PJE0) : NULL;
+    return at != NULL ? *at : NULL;
 }
 
 uint32_t lp_batches_add_launch(struct lp_batches *batches, struct lp_model *m,

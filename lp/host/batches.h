@@ -17,6 +17,7 @@
 struct lp_batch {
     struct lp_batch_times times;
     const struct lp_dirs *dirs; /* of its launches */
+    void *of;                   /* lp_batch_options.of */
     char *whose, *name;         /* lp_batch_options; NULL: it has none */
     bool held;                  /* it does not end, though it is answered */
     bool cuts_streams;          /* lp_batch_options.cuts_streams */
@@ -32,6 +33,8 @@ struct lp_batches {
     struct lp_batch *first, *last; /* that have not ended, in order; at least one */
     struct lp_batch *current;      /* to which messages are added */
     uint32_t begun;                /* batches of launches, ever */
+    void *by_number;               /* JudyL: of launches, number -> batch */
+    uint32_t count, looked_at;     /* in the list; when all of it is looked through again */
     uint32_t worker_count;
     uint8_t *phase_of_pe;
 };

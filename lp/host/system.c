@@ -111,7 +111,7 @@ static void on_answer(void *arg, const struct lp_answer *answer)
     batch->answers++;
     batch->answered_ps = answer->t_ps;
     if (system->options.answered != NULL)
-        system->options.answered(system->options.answered_arg, batch->number, launch->args.rank,
+        system->options.answered(system->options.answered_arg, batch->of, launch->args.rank,
                                  answer->t_ps);
 }
 
@@ -495,6 +495,7 @@ int lp_system_begin_batch(struct lp_system *system, const struct lp_batch_option
         !lp_batches_count(&system->batches, &system->model, options->account))
         return machine_out_of_memory(error);
     system->batches.current->dirs = options->dirs;
+    system->batches.current->of = options->of;
     system->batches.current->cuts_streams =
         options->cuts_streams && system->model.hw.contention == HW_CONTENTION_MESSAGE;
     return CW_OK;

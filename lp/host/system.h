@@ -47,9 +47,9 @@ struct lp_system_options {
     struct lp_listener listener[LP_LISTENERS]; /* called in this order */
     struct lp_worker_listener on_workers;
     struct lp_cause_sink causes; /* record NULL: not wanted */
-    /* A completion of a kernel of this batch and rank is at the host. In order of their times,
-     * while the machine runs, on the thread that drains. NULL: not wanted. */
-    void (*answered)(void *arg, uint32_t batch, uint32_t rank, int64_t t_ps);
+    /* A completion of a kernel of this batch (lp_batch_options.of) and rank is at the host. In
+     * order of their times, while the machine runs, on the thread that drains. NULL: not wanted. */
+    void (*answered)(void *arg, void *of, uint32_t rank, int64_t t_ps);
     void *answered_arg;
     /* Machines that were installed before this one, of which it may take over the states, and to
      * which it is added. It outlives the machine. NULL: none. */
@@ -110,6 +110,7 @@ struct lp_batch_options {
     bool cuts_streams;
     /* The directions of its kernels (lp_plan_dirs()), which outlive it. NULL: the PE's. */
     const struct lp_dirs *dirs;
+    void *of; /* what the host knows it by, for lp_system_options.answered */
     /* For reports, copied: "group tp0", and "call 3 (all_reduce)". NULL: none. */
     const char *whose, *name;
     uint32_t account; /* under which links count its bytes, up to lp_needs.accounts; 0: none */

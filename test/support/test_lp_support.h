@@ -168,7 +168,7 @@ struct machine {
     struct hw_config hw;
     struct lp_config config;
     struct lp_needs needs;
-    void (*answered)(void *arg, uint32_t batch, uint32_t rank, int64_t t_ps); /* the system's */
+    void (*answered)(void *arg, void *of, uint32_t rank, int64_t t_ps); /* the system's */
     void *answered_arg;
     struct lp_cause_sink causes;    /* the system's */
     struct lp_listener listener;    /* beside the own one of operations */

@@ -21,11 +21,18 @@ static struct machine *machine_of_pes(uint32_t pes)
     return m;
 }
 
-static void submit(struct machine *m, uint32_t pe, const struct line *script)
+/* `of`: what the host knows the batch by. */
+static void submit_of(struct machine *m, uint32_t pe, const struct line *script, void *of)
 {
     const struct part part = {pe, script};
-    begin_scripts(m);
+    begin_scripts_with(m, (struct lp_batch_options){.of = of});
     submit_scripts(m, &part, 1);
+}
+
+static void submit(struct machine *m, uint32_t pe, const struct line *script)
+{
+    m->op_count = 0;
+    submit_of(m, pe, script, NULL);
 }
 
 static void a_kernel_starts_when_the_one_before_it_on_its_pe_ends(void **state)
@@ -58,16 +65,17 @@ static void a_kernel_starts_when_the_one_before_it_on_its_pe_ends(void **state)
 
 /* A host's account of completions. */
 struct heard {
-    uint32_t count, batch[4];
+    uint32_t count;
+    const void *of[4];
     int64_t at_ps[4];
 };
 
-static void on_answer(void *arg, uint32_t batch, uint32_t rank, int64_t t_ps)
+static void on_answer(void *arg, void *of, uint32_t rank, int64_t t_ps)
 {
     struct heard *const heard = arg;
     (void)rank;
     assert_true(heard->count < 4);
-    heard->batch[heard->count] = batch;
+    heard->of[heard->count] = of;
     heard->at_ps[heard->count++] = t_ps;
 }
 
@@ -88,8 +96,9 @@ static void a_host_in_steps_hears_each_batch_in_time(void **state)
         m->answered = on_answer;
         m->answered_arg = &heard;
         machine_start(m);
-        submit(m, 0, takes_long);
-        submit(m, hw_pes(&m->hw), takes_short); /* of SIP 1 */
+        char first, second; /* for their addresses */
+        submit_of(m, 0, takes_long, &first);
+        submit_of(m, hw_pes(&m->hw), takes_short, &second); /* of SIP 1 */
         assert_int_equal(lp_system_inject(m->system, &m->error), CW_OK);
         const int64_t step_ps = lp_system_reaction_ps(m->system);
         uint32_t steps = 0;
@@ -103,8 +112,8 @@ static void a_host_in_steps_hears_each_batch_in_time(void **state)
             }
         }
         assert_int_equal(heard.count, 2);
-        assert_int_equal(heard.batch[0], 2);
-        assert_int_equal(heard.batch[1], 1);
+        assert_ptr_equal(heard.of[0], &second);
+        assert_ptr_equal(heard.of[1], &first);
         assert_int_equal(heard.at_ps[1] - heard.at_ps[0], (LONG_NS - SHORT_NS) * 1000);
         assert_in_range(steps, 3, 100);
         assert_int_equal(lp_system_drain(m->system, &m->error), CW_OK);
