@@ -32,6 +32,7 @@ static const char *const preferred[CCL_COLLECTIVES] = {
     [CCL_BROADCAST] = "relay_broadcast",
     [CCL_BARRIER] = "relay_barrier",
     [CCL_ALL_TO_ALL] = "pairwise_all_to_all",
+    [CCL_REDUCE] = "relay_reduce",
 };
 
 const struct ccl_algorithm *ccl_algorithm_at(uint32_t i)

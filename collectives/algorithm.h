@@ -23,7 +23,7 @@ enum ccl_collective {
     CCL_BARRIER,
     CCL_ALL_TO_ALL, /* block s of rank r's output is block r of rank s's input */
     CCL_MATMUL,     /* no collective: each cube's own matrix product (matmul.h) */
-    CCL_REDUCE,     /* rank `root` has the sum; what the others end with is not specified */
+    CCL_REDUCE,     /* rank `root` has the sum; what the others end with, the algorithm says */
     CCL_CUSTOM,     /* what an MSCCL XML file's steps give, which is none of the others */
     CCL_SEND_RECV,  /* no collective: sends and receives of one rank (dist_messages.h) */
     CCL_COMPUTE,    /* no collective: what one rank computes by itself (compute_call.h) */

@@ -19,6 +19,9 @@ enum ccl_between {
     CCL_BETWEEN_SIPS,
     CCL_BETWEEN_RING, /* rank r: x(r) + x(r - 1) + ..., cyclically; rank_invariant as above */
     CCL_BETWEEN_TREE, /* each its own, its left child's (2r + 1), its right child's (2r + 2) */
+    /* Of a reduce, along the call's spanning tree (relay.h): each rank its own, plus its children's
+     * in the order of their directions. The root has the sum, the others their own. */
+    CCL_BETWEEN_RELAY,
     CCL_BETWEEN_NEIGHBOURS, /* pairs of neighbours, pairs of pairs, ...: expect_tree() */
     CCL_BETWEEN_HALVES      /* recursive halving: expect_halving() */
 };

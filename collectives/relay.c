@@ -12,7 +12,6 @@ struct search {
     const struct relay_request *request;
     const struct hw_config *hw;
     struct relay *out;
-    uint32_t *queue; /* ranks in the order in which they were reached */
     uint32_t reached;
     bool *seen;
 };
@@ -51,7 +50,7 @@ static void visit(struct search *s, uint32_t rank)
             (s->request->both_ways && !lp_queue_goes(plan, peer, back, true)))
             continue;
         s->seen[next] = true;
-        s->queue[s->reached++] = next;
+        s->out->order[s->reached++] = next;
         s->out->parent[next] = (uint8_t)back;
         s->out->children[rank] |= (uint16_t)(1u << dir);
     }
@@ -63,21 +62,21 @@ int relay_make(const struct relay_request *request, struct relay *out, struct cw
     *out = (struct relay){.ranks = world_size,
                           .root = root,
                           .parent = malloc(world_size),
-                          .children = calloc(world_size, sizeof *out->children)};
+                          .children = calloc(world_size, sizeof *out->children),
+                          .order = malloc(world_size * sizeof *out->order)};
     struct search s = {.request = request,
                        .hw = lp_plan_hw(request->plan),
                        .out = out,
-                       .queue = malloc(world_size * sizeof *s.queue),
                        .seen = calloc(world_size, sizeof *s.seen)};
     int code = CW_OK;
-    if (out->parent == NULL || out->children == NULL || s.queue == NULL || s.seen == NULL) {
+    if (out->parent == NULL || out->children == NULL || out->order == NULL || s.seen == NULL) {
         code = cw_error_memory(error, "a spanning tree of the ranks");
     } else {
         out->parent[root] = HW_DIRS_MAX;
         s.seen[root] = true;
-        s.queue[s.reached++] = root;
+        out->order[s.reached++] = root;
         for (uint32_t i = 0; i < s.reached; i++)
-            visit(&s, s.queue[i]);
+            visit(&s, out->order[i]);
     }
     for (uint32_t rank = 0; code == CW_OK && rank < world_size; rank++)
         if (!s.seen[rank])
@@ -85,7 +84,6 @@ int relay_make(const struct relay_request *request, struct relay *out, struct cw
                                 "no queues lead from rank %u to rank %u%s; a logical topology that "
                                 "joins all ranks (ring_1d, tree_binary) is legal",
                                 root, rank, request->both_ways ? " and back" : "");
-    free(s.queue);
     free(s.seen);
     if (code != CW_OK)
         relay_free(out);
@@ -113,5 +111,6 @@ void relay_free(struct relay *relay)
 {
     free(relay->parent);
     free(relay->children);
+    free(relay->order);
     *relay = (struct relay){0};
 }

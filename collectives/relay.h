@@ -2,7 +2,7 @@
  * relay.h: a spanning tree over the ranks along the queues that are installed between them: for
  * each rank the direction towards the root, and those away from it. Shortest paths from the root;
  * of several, the one found first when ranks are visited in order of distance and their directions
- * in order of enum hw_dir. So broadcasts and barriers run on any topology.
+ * in order of enum hw_dir. So broadcasts, reduces and barriers run on any topology.
  *
  * Const once made. Queues between SIPs only: every PE of a SIP that has such queues has the same
  * ones (a lane), so the tree of PE (0, 0) serves every lane. Where ranks are PEs, the queues
@@ -18,6 +18,8 @@ struct relay {
     uint32_t ranks, root;
     uint8_t *parent;    /* [rank] direction; HW_DIRS_MAX: the root */
     uint16_t *children; /* [rank] directions, one bit each */
+    uint32_t *order;    /* ranks by distance; one rank's children, in the order of their directions,
+                           follow those of the rank before it here */
 };
 
 /* The PE of a rank, by its number in the SIP, whose queues the tree goes along. */

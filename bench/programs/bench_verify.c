@@ -4,6 +4,7 @@
 #include "bench/programs/bench_algorithm.h"
 #include "bench/programs/row_work.h"
 #include "collectives/data/input.h"
+#include "collectives/relay.h"
 
 uint64_t bench_seed(const struct bench_session *session, const struct dp_policy *policy,
                     uint64_t n_elem)
@@ -43,7 +44,7 @@ static struct verifier *make_verifier(const struct bench_session *session,
     const uint64_t operands =
         facts->world_size *
         (facts->parts > 0 ? 1 : bench_parts(&session->config->hw, &facts->policy));
-    const struct verifier_request request = {
+    struct verifier_request request = {
         .expect = {.hw = &session->config->hw,
                    .ccl = &session->config->ccl,
                    .module = bench_order(session, algorithm),
@@ -59,7 +60,16 @@ static struct verifier *make_verifier(const struct bench_session *session,
         .ranks = facts->world_size,
         .integers = options->input == RUN_INPUT_INTEGERS,
         .shards_apart = facts->parts > 0};
-    return verifier_create(&request, error);
+    struct relay relay = {0};
+    if (algorithm->order != NULL && algorithm->order->between == CCL_BETWEEN_RELAY) {
+        const uint32_t root = bench_root(session->config, algorithm->collective);
+        if (dist_relay(session->dist, NULL, root, &relay, error) != CW_OK)
+            return NULL;
+        request.expect.relay = &relay;
+    }
+    struct verifier *const verifier = verifier_create(&request, error);
+    relay_free(&relay);
+    return verifier;
 }
 
 struct verifier *bench_verifier(const struct bench_session *session,

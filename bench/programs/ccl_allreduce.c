@@ -1,7 +1,8 @@
 /*
- * ccl_allreduce.c: the benches of collectives that reduce in place: the all-reduce, and what MSCCL
- * XML files alone do, a reduce and custom collectives. Each is a worker per rank, as in a DDP
- * script, and around it the steps of a benchmark: sizes, warm-up, iterations, verification, hash.
+ * ccl_allreduce.c: the benches of collectives that reduce in place: the all-reduce, a reduce to one
+ * rank, and custom collectives, which MSCCL XML files alone do. Each is a worker per rank, as in a
+ * DDP script, and around it the steps of a benchmark: sizes, warm-up, iterations, verification,
+ * hash.
  */
 #include <stdio.h>
 
@@ -135,7 +136,7 @@ const struct bench_program bench_ccl_allreduce = {.name = "ccl_allreduce",
                                                   .prepare = ccl_allreduce_prepare,
                                                   .run = run_allreduce};
 const struct bench_program bench_ccl_reduce = {.name = "ccl_reduce",
-                                               .about = "a reduce, by an MSCCL XML file",
+                                               .about = "a reduce to one rank",
                                                .collective = true,
                                                .does = CCL_REDUCE,
                                                .takes = {"input", "bytes-per-rank"},

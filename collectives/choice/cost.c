@@ -201,6 +201,7 @@ static double sent_of(const struct ccl_algorithm *algorithm, const struct ccl_ca
         return CCL_HOOK("moved()", algorithm->moved, (call));
     switch (algorithm->collective) {
     case CCL_BROADCAST: /* down a tree */
+    case CCL_REDUCE:    /* up a tree */
         return (ranks - 1) / ranks;
     case CCL_ALL_REDUCE:
     case CCL_BARRIER: /* up, and down */

@@ -416,6 +416,13 @@ struct dist_facts dist_group_facts(const struct dist_group *group)
                                .schedule = program != NULL ? program->schedule : NULL};
 }
 
+int dist_relay(const struct dist *dist, const struct dist_group *group, uint32_t root,
+               struct relay *out, struct cw_error *error)
+{
+    return install_plans_relay((group != NULL ? group : &dist->world)->plans, root, true, out,
+                               error);
+}
+
 const struct config *dist_seen_config(const struct dist_group *group,
                                       const struct ccl_algorithm *algorithm)
 {

@@ -162,6 +162,11 @@ struct dp_policy dist_group_policy(const struct dist_group *group);
 struct dist_facts dist_group_facts(const struct dist_group *group);
 struct config dist_group_config(const struct dist_group *group,
                                 const struct ccl_algorithm *algorithm);
+/* The spanning tree along which a group (NULL: the world) reduces to a root; relay_free() frees its
+ * arrays. CW_USAGE: queues do not join the ranks; CW_NO_RESOURCE. */
+struct relay;
+int dist_relay(const struct dist *dist, const struct dist_group *group, uint32_t root,
+               struct relay *out, struct cw_error *error);
 uint32_t dist_group_rank(const struct dist_group *group);
 /* The simulated time at the host, in ps: of the calling worker's latest wait, or call's end. */
 int64_t dist_time_ps(void);

@@ -185,6 +185,14 @@ static void exchange_merged(struct making *m)
     free(place);
 }
 
+/* Only the root's tensor changes. */
+static void exchange_relay(struct making *m)
+{
+    const struct relay *const relay = m->plan->request.relay;
+    copy_results(m);
+    m->result[relay->root] = expect_relay(&m->sums, m->value, relay);
+}
+
 static void exchange(struct making *m)
 {
     const struct expect_plan *const plan = m->plan;
@@ -197,6 +205,8 @@ static void exchange(struct making *m)
         exchange_merged(m);
     else if (between == CCL_BETWEEN_NEIGHBOURS || between == CCL_BETWEEN_HALVES)
         exchange_by_elements(m);
+    else if (between == CCL_BETWEEN_RELAY)
+        exchange_relay(m);
     else if (between == CCL_BETWEEN_TREE)
         exchange_tree(m);
     else if (plan->request.ccl->rank_invariant) {

@@ -28,7 +28,8 @@ struct expect_request {
     uint64_t seed;
     struct scaling scaling; /* of the inputs, and of results that no order is compared for */
     const void *values;     /* a program's own instead of the seed's (input.h); NULL: the seed's */
-    struct cw_sim *sim;     /* whose workers evaluate and compare; NULL: the calling thread does */
+    const struct relay *relay; /* of CCL_BETWEEN_RELAY; else NULL */
+    struct cw_sim *sim; /* whose workers evaluate and compare; NULL: the calling thread does */
 };
 
 /* Sums stay in f32 between the additions of one PE (defaults.accumulate). */

@@ -71,6 +71,21 @@ void expect_ring(struct expect_sums *sums, uint32_t *result, const uint32_t *val
     }
 }
 
+/* The children of relay->order[i] come after those of all before it, so from the last rank back
+ * every rank's children are complete. */
+uint32_t expect_relay(struct expect_sums *sums, uint32_t *value, const struct relay *relay)
+{
+    uint32_t after = relay->ranks; /* the children of the rank at hand end here */
+    for (uint32_t i = relay->ranks; i-- > 0;) {
+        const uint32_t rank = relay->order[i];
+        const uint32_t children = (uint32_t)__builtin_popcount(relay->children[rank]);
+        for (uint32_t k = after - children; k < after; k++)
+            value[rank] = expect_sum(sums, value[rank], value[relay->order[k]]);
+        after -= children;
+    }
+    return value[relay->root];
+}
+
 uint32_t expect_in_order(struct expect_sums *sums, const uint32_t *value, uint32_t n)
 {
     uint32_t sum = value[0];

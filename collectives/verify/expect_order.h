@@ -6,6 +6,7 @@
 #ifndef COLLECTIVES_EXPECT_ORDER_H
 #define COLLECTIVES_EXPECT_ORDER_H
 
+#include "collectives/relay.h"
 #include "collectives/schedule/schedule_values.h"
 
 /* Formulas that are being made. */
@@ -38,6 +39,9 @@ void expect_spread(uint32_t *value, struct expect_line line, uint32_t of);
  * `value` do not overlap. */
 void expect_ring(struct expect_sums *sums, uint32_t *result, const uint32_t *value,
                  struct expect_line line);
+/* Each value, plus those of the rank's children in a spanning tree. Values are left as partial
+ * results, the root's as the sum of all, which is returned. */
+uint32_t expect_relay(struct expect_sums *sums, uint32_t *value, const struct relay *relay);
 /* Value 0, plus value 1, plus value 2 .... */
 uint32_t expect_in_order(struct expect_sums *sums, const uint32_t *value, uint32_t n);
 /* A tree over the first n values: neighbours first, then pairs of pairs: v[i - s] <- v[i - s] +

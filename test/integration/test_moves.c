@@ -50,6 +50,33 @@ static void tensors_arrive_bit_for_bit_on_every_machine(void **state)
     }
 }
 
+/* By every operation, and in f32 sums of narrow types; also where ranks have one neighbour, or
+ * none. */
+static void a_reduce_adds_bit_for_bit_up_a_tree(void **state)
+{
+    (void)state;
+    static const char *const machines[] = {
+        "--preset six_3x2 --n-elem 6000 --dtype f16",
+        "--set system.sips.topology=mesh_2d_no_wrap --set system.sips.count=9 --n-elem 9000 "
+        "--dtype bf16 --set defaults.accumulate=f32",
+        "--set system.sips.topology=torus_2d --set system.sips.count=16 --n-elem 3000 --op min",
+        "--set system.sips.count=2 --op prod --dtype f32 --n-elem 5000",
+        "--set system.sips.count=1 --n-elem 5000",
+        "--set defaults.buffer_kind=hbm --set defaults.n_slots=1 --dtype int8 --op max --n-elem "
+        "20000",
+        "--algorithm relay_reduce --set algorithms.relay_reduce.topology=tree_binary "
+        "--set algorithms.relay_reduce.mapper=all_pes --set system.sips.count=7 --n-elem 3000",
+        "--set system.sips.topology=switch --set system.sips.count=5 --n-elem 5000"};
+    for (size_t i = 0; i < COUNT_OF(machines); i++) {
+        json_t *root = run_json("run --bench ccl_reduce %s --iters 2 --verify-data", machines[i]);
+        assert_int_equal(json_integer_value(result_of(root, "wrong")), 0);
+        assert_string_equal(json_string_value(result_of(root, "proof")), "order");
+        assert_string_equal(json_string_value(result_of(root, "algorithm")), "relay_reduce");
+        assert_true(json_ps(root, "bound_ns") <= json_ps(root, "time_ns"));
+        json_decref(root);
+    }
+}
+
 /* Blocks of one element and of several chunks of tiles; every topology; shards of one PE, of every
  * cube and of every PE. */
 static void an_all_to_all_swaps_blocks_bit_for_bit(void **state)
@@ -183,6 +210,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tensors_arrive_bit_for_bit_on_every_machine),
+        cmocka_unit_test(a_reduce_adds_bit_for_bit_up_a_tree),
         cmocka_unit_test(an_all_to_all_swaps_blocks_bit_for_bit),
         cmocka_unit_test(busbw_of_an_all_to_all_counts_the_blocks_for_others),
         cmocka_unit_test(a_barrier_has_no_tensor),

@@ -672,8 +672,8 @@ static void broadcasts_and_reduces_have_the_root_of_their_steps(void **state)
     run_output_free(&out);
     out = run_line(0, "check --algorithm %s " SMALL, path_of("chain.xml"), 4u);
     run_output_free(&out);
-    out = run_line(2, "run --bench ccl_reduce");
-    assert_non_null(strstr(out.err, "no algorithm for reduce is part of this version; legal is an "
+    out = run_line(2, "run --bench ccl_custom");
+    assert_non_null(strstr(out.err, "no algorithm for custom is part of this version; legal is an "
                                     "MSCCL XML file of that collective"));
     run_output_free(&out);
 }

@@ -179,6 +179,42 @@ static void low_and_high(int rank, void *arg)
     expect_sums(t, 1000, (float)(rank < 4 ? 0 + 1 + 2 + 3 : 4 + 5 + 6 + 7), 4);
 }
 
+/* To every root of groups that overlap; the others' tensors stay as they are. */
+static void reduces_to_every_root(int rank, void *arg)
+{
+    struct world *const world = arg;
+    begin(rank);
+    for (uint32_t g = 0; g < GROUPS && group_of(world, g) != NULL; g++) {
+        struct dist_group *const group = group_of(world, g);
+        const uint32_t own = dist_group_rank(group), ranks = dist_group_size(group);
+        for (uint32_t root = 0; root < ranks && own < ranks; root++) {
+            struct tensor *const t = filled(N_MAX, (float)(1 + rank));
+            dist_wait(dist_reduce_async(group, t, root, REDOP_SUM));
+            if (own == root)
+                expect_sums(t, N_MAX, (float)sum_of_ranks(&specs[g]), ranks);
+            else
+                expect_sums(t, N_MAX, (float)(1 + rank), 1);
+        }
+    }
+}
+
+static void groups_reduce_to_any_rank(void **state)
+{
+    (void)state;
+    static const char *const algorithms[] = {"ring_allreduce", "tree_allreduce",
+                                             "lrab_hierarchical_allreduce"};
+    const struct way way = {CW_SEQUENTIAL, 1};
+    for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++) {
+        const struct program program = {.algorithm = algorithms[i],
+                                        .topology = "switch",
+                                        .worker = reduces_to_every_root,
+                                        .specs = specs,
+                                        .groups = i < 2 ? GROUPS : 2,
+                                        .groups_only = true};
+        free_world(run(&program, &way));
+    }
+}
+
 /* Rings of neighbours on fully connected SIPs share no link. */
 static void groups_on_sips_of_their_own_take_the_time_of_one(void **state)
 {
@@ -478,6 +514,7 @@ static void queues_join_workers_that_no_link_joins(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(groups_reduce_to_any_rank),
         cmocka_unit_test(groups_on_sips_of_their_own_take_the_time_of_one),
         cmocka_unit_test(opposite_orders_end_on_pes_of_their_own_alone),
         cmocka_unit_test(waits_in_opposite_orders_name_both_groups),
