@@ -186,15 +186,31 @@ void logical_neighbours_of(const struct ccl_algorithm *algorithm, const struct l
         *out = map;
 }
 
+/* Of a rank. */
+static uint32_t rings_of(const struct logical *logical, uint32_t rank)
+{
+    struct lp_neighbours map;
+    uint32_t rings = 0;
+    logical_neighbours(logical, rank, &map);
+    for (uint32_t i = 0; i < map.count; i++)
+        rings += map.at[i].way != LP_WAY_OUT;
+    return rings;
+}
+
+/* No rank has more than one that is first, second or last in each dimension: those between are like
+ * the second. In a tree the second rank is the first one with a parent and children. */
 uint32_t logical_rings_max(const struct logical *logical)
 {
+    const uint32_t size[] = {logical->w, logical->h, logical->d};
     uint32_t most = 0;
-    for (uint32_t rank = 0; rank < logical->ranks; rank++) {
-        struct lp_neighbours map;
-        uint32_t rings = 0;
-        logical_neighbours(logical, rank, &map);
-        for (uint32_t i = 0; i < map.count; i++)
-            rings += map.at[i].way != LP_WAY_OUT;
+    for (uint32_t i = 0; i < 27; i++) {
+        const uint32_t place[] = {i % 3, i / 3 % 3, i / 9};
+        uint32_t rank = 0;
+        for (int k = 2; k >= 0; k--) {
+            const uint32_t at = place[k] < 2 ? place[k] : size[k] - 1;
+            rank = rank * size[k] + (at < size[k] ? at : 0);
+        }
+        const uint32_t rings = rank < logical->ranks ? rings_of(logical, rank) : 0;
         most = rings > most ? rings : most;
     }
     return most;

@@ -445,7 +445,7 @@ static int fill_phases(struct bench_session *session, struct result_row *row, ui
                        struct cw_error *error)
 {
     const struct lp_phases *phases = lp_system_phases_of(dist_system(session->dist), batch);
-    const uint32_t ranks = dist_facts(session->dist)->world_size;
+    const uint32_t ranks = phases->ranks;
     free(row->phases);
     row->phase_count = 0;
     row->phases = calloc(phases->count + 1, sizeof *row->phases);

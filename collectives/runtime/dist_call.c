@@ -495,6 +495,7 @@ static int launch_part(const struct dist_part *part, struct cw_error *error)
                                                      kernel_of_call(work->algorithm, submission),
                                                  .cuts_streams = submission->kernel != NULL,
                                                  .of = work,
+                                                 .ranks = work->group->size,
                                                  .dirs = work->group->dirs,
                                                  .account = work->group->account,
                                                  .whose = dist_work_whose(work, whose),

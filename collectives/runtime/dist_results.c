@@ -86,10 +86,10 @@ static const char *number_name(const struct dist_work *work, char text[NUMBER_BY
 void dist_check_idle(const struct dist *dist, const char *call, const struct tensor *tensor,
                      bool reads)
 {
-    if (tensor == NULL)
-        mp_fail(CW_PROGRAM_FAILED, "%s: no tensor (NULL); legal: one of dist_tensor_zeros()", call);
-    if (tensor->space == NULL)
-        mp_fail(CW_PROGRAM_FAILED, "%s: the tensor has been freed", call);
+    if (tensor == NULL || tensor->space == NULL)
+        mp_fail(CW_PROGRAM_FAILED, "%s: %s", call,
+                tensor == NULL ? "no tensor (NULL); legal: one of dist_tensor_zeros()"
+                               : "the tensor has been freed");
     const struct dist_parts *const parts = &dist->of_rank[mp_rank()];
     for (uint32_t i = 0; i < parts->count; i++) {
         const struct dist_work *const at = parts->at[i].work;

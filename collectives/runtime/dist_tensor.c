@@ -153,8 +153,10 @@ void dist_fill_input_as(struct tensor *tensor, uint64_t seed, uint32_t rank)
 static void check_buffer(const char *call, const struct tensor *tensor, enum dtype dtype,
                          uint64_t n_elem)
 {
-    if (tensor == NULL)
+    if (tensor == NULL) {
         mp_fail(CW_PROGRAM_FAILED, "%s: no tensor (NULL); legal: one of dist_tensor_zeros()", call);
+        return;
+    }
     const uint64_t wanted = tensor_parts(tensor) * tensor->shard_elems;
     if (dtype == tensor->dtype && n_elem == wanted)
         return;

@@ -55,6 +55,7 @@ bool lp_batch_times_name_phases(struct lp_batch_times *times, const struct tl_ke
     times->rank_count = rank_count;
     times->phases = (struct lp_phases){.name = kernel->phase,
                                        .count = kernel->phase_count,
+                                       .ranks = (uint32_t)rank_count,
                                        .start_ps = malloc(rank_count * sizeof(int64_t)),
                                        .exit_ps = malloc((exits + 1) * sizeof(int64_t))};
     times->rank_start_ps = malloc(rank_count * sizeof *times->rank_start_ps);

@@ -28,7 +28,7 @@ struct lp_times {
 /* The last time at which a PE of each rank left each phase; -1: none was in it. */
 struct lp_phases {
     const char *const *name;
-    uint32_t count;
+    uint32_t count, ranks;
     int64_t *start_ps; /* [rank]: its first kernel's start; -1: none */
     int64_t *exit_ps;  /* [rank * count + phase] */
 };

@@ -490,7 +490,8 @@ int lp_system_begin_batch(struct lp_system *system, const struct lp_batch_option
         system->launched_count = 0;
     if (!begin_batch(system, true) ||
         !lp_batch_times_name_phases(&system->batches.current->times, options->kernel,
-                                    rank_count(&system->model)) ||
+                                    options->ranks > 0 ? options->ranks
+                                                       : rank_count(&system->model)) ||
         !lp_batches_name(&system->batches, options->whose, options->name) ||
         !lp_batches_count(&system->batches, &system->model, options->account))
         return machine_out_of_memory(error);

@@ -179,6 +179,14 @@ static void low_and_high(int rank, void *arg)
     expect_sums(t, 1000, (float)(rank < 4 ? 0 + 1 + 2 + 3 : 4 + 5 + 6 + 7), 4);
 }
 
+static const uint32_t even[] = {0, 2, 4, 6}, mixed[] = {5, 1, 7}, two[] = {6, 3};
+static const struct dist_group_spec overlapping[GROUPS] = {
+    {.name = "low", .ranks = low, .count = 4},
+    {.name = "even", .ranks = even, .count = 4},
+    {.name = "mixed", .ranks = mixed, .count = 3},
+    {.name = "two", .ranks = two, .count = 2},
+    {.name = "high", .ranks = high, .count = 4}};
+
 /* To every root of groups that overlap; the others' tensors stay as they are. */
 static void reduces_to_every_root(int rank, void *arg)
 {
@@ -191,7 +199,7 @@ static void reduces_to_every_root(int rank, void *arg)
             struct tensor *const t = filled(N_MAX, (float)(1 + rank));
             dist_wait(dist_reduce_async(group, t, root, REDOP_SUM));
             if (own == root)
-                expect_sums(t, N_MAX, (float)sum_of_ranks(&specs[g]), ranks);
+                expect_sums(t, N_MAX, (float)sum_of_ranks(&overlapping[g]), ranks);
             else
                 expect_sums(t, N_MAX, (float)(1 + rank), 1);
         }
@@ -208,7 +216,7 @@ static void groups_reduce_to_any_rank(void **state)
         const struct program program = {.algorithm = algorithms[i],
                                         .topology = "switch",
                                         .worker = reduces_to_every_root,
-                                        .specs = specs,
+                                        .specs = overlapping,
                                         .groups = i < 2 ? GROUPS : 2,
                                         .groups_only = true};
         free_world(run(&program, &way));
