@@ -54,7 +54,8 @@ static void own_set(struct concurrent_source *source, const char *name, uint32_t
                                          .size = size,
                                          .stride = 1,
                                          .pes = pes};
-    snprintf(source->set.name, sizeof source->set.name, "%s", name);
+    snprintf(source->set.name, sizeof source->set.name, "%.*s", (int)sizeof source->set.name - 1,
+             name);
     source->only = UINT32_MAX;
 }
 
