@@ -156,10 +156,12 @@ static void add_credit_of_receive(struct resolving *r, int64_t ps)
     add(r, PATH_CREDIT, 0, UINT16_MAX, ps);
 }
 
-/* A time that a rate has given, at the other machine's rate. */
+/* A time that a rate has given, at the other machine's rate. Where a rate gives no time at all, the
+ * time came from elsewhere. */
 static int64_t at_rate(int64_t ps, struct hw_rate before, struct hw_rate now)
 {
-    if (before.num == now.num && before.den == now.den)
+    if ((before.num == now.num && before.den == now.den) || before.num == 0 || before.den == 0 ||
+        now.den == 0)
         return ps;
     return (int64_t)((double)ps * ((double)now.num / (double)now.den) /
                          ((double)before.num / (double)before.den) +

@@ -76,6 +76,10 @@ static float expected(const struct world *world, uint64_t rank, uint64_t part, u
         return value(e / BLOCK, part, rank * BLOCK + e % BLOCK);
     case CCL_BROADCAST:
         return value(ROOT, part, e);
+    case CCL_REDUCE:
+        if (rank != ROOT)
+            return value(rank, part, e);
+        /* fallthrough */
     default:
         for (uint64_t from = 0; from < world->ranks; from++)
             for (uint64_t p = 0; p < parts; p++)
@@ -132,6 +136,9 @@ static void calls(int rank, void *arg)
         break;
     case CCL_BROADCAST:
         dist_broadcast(in, ROOT);
+        break;
+    case CCL_REDUCE:
+        dist_reduce(in, ROOT, REDOP_SUM);
         break;
     default:
         dist_all_reduce(in, REDOP_SUM);
