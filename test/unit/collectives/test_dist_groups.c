@@ -110,33 +110,6 @@ static void note_time(struct world *world, int rank)
     world->time_ps[rank][world->times[rank]++] = dist_time_ps();
 }
 
-static void begin(int rank)
-{
-    dist_init_process_group("ahbm");
-    ahbm_set_device(rank);
-}
-
-static struct tensor *filled(uint32_t n, float value)
-{
-    static float values[N_MAX];
-    struct tensor *const tensor = dist_tensor_zeros(n, DTYPE_F32, &one);
-    for (uint32_t i = 0; i < n; i++)
-        values[i] = value + (float)(i % 7);
-    dist_tensor_copy_from(tensor, DTYPE_F32, values, n);
-    return tensor;
-}
-
-/* Each value is `sum` + `ranks` * (i mod 7). */
-static void expect_sums(struct tensor *tensor, uint32_t n, float sum, uint32_t ranks)
-{
-    static float values[N_MAX];
-    dist_tensor_copy_to(tensor, DTYPE_F32, values, n);
-    for (uint32_t i = 0; i < n; i++)
-        if (values[i] != sum + (float)(ranks * (i % 7)))
-            fail_msg("element %u of %u is %g instead of %g", i, n, (double)values[i],
-                     (double)(sum + (float)(ranks * (i % 7))));
-}
-
 static uint32_t sum_of_ranks(const struct dist_group_spec *spec)
 {
     uint32_t sum = 0;
@@ -155,28 +128,28 @@ static struct dist_group *group_of(struct world *world, uint32_t i)
 static void low_alone(int rank, void *arg)
 {
     struct world *const world = arg;
-    begin(rank);
+    join_group(rank);
     const int64_t begin_ps = dist_time_ps();
     if (rank >= 4)
         return;
-    struct tensor *const t = filled(1000, (float)rank);
+    struct tensor *const t = filled_tensor(1000, (float)rank);
     dist_wait(dist_all_reduce_async(group_of(world, 0), t, REDOP_SUM));
     world->time_ps[rank][0] = dist_time_ps() - begin_ps;
-    expect_sums(t, 1000, 0 + 1 + 2 + 3, 4);
+    expect_tensor_sums(t, 1000, 0 + 1 + 2 + 3, 4);
 }
 
 static void low_and_high(int rank, void *arg)
 {
     struct world *const world = arg;
-    begin(rank);
+    join_group(rank);
     const int64_t begin_ps = dist_time_ps();
     struct dist_group *const group = group_of(world, rank < 4 ? 0 : 1);
-    struct tensor *const t = filled(1000, (float)rank);
+    struct tensor *const t = filled_tensor(1000, (float)rank);
     assert_int_equal(dist_group_rank(group), rank % 4);
     assert_int_equal(dist_group_size(group), 4);
     dist_wait(dist_all_reduce_async(group, t, REDOP_SUM));
     world->time_ps[rank][0] = dist_time_ps() - begin_ps;
-    expect_sums(t, 1000, (float)(rank < 4 ? 0 + 1 + 2 + 3 : 4 + 5 + 6 + 7), 4);
+    expect_tensor_sums(t, 1000, (float)(rank < 4 ? 0 + 1 + 2 + 3 : 4 + 5 + 6 + 7), 4);
 }
 
 static const uint32_t even[] = {0, 2, 4, 6}, mixed[] = {5, 1, 7}, two[] = {6, 3};
@@ -191,17 +164,17 @@ static const struct dist_group_spec overlapping[GROUPS] = {
 static void reduces_to_every_root(int rank, void *arg)
 {
     struct world *const world = arg;
-    begin(rank);
+    join_group(rank);
     for (uint32_t g = 0; g < GROUPS && group_of(world, g) != NULL; g++) {
         struct dist_group *const group = group_of(world, g);
         const uint32_t own = dist_group_rank(group), ranks = dist_group_size(group);
         for (uint32_t root = 0; root < ranks && own < ranks; root++) {
-            struct tensor *const t = filled(N_MAX, (float)(1 + rank));
+            struct tensor *const t = filled_tensor(N_MAX, (float)(1 + rank));
             dist_wait(dist_reduce_async(group, t, root, REDOP_SUM));
             if (own == root)
-                expect_sums(t, N_MAX, (float)sum_of_ranks(&overlapping[g]), ranks);
+                expect_tensor_sums(t, N_MAX, (float)sum_of_ranks(&overlapping[g]), ranks);
             else
-                expect_sums(t, N_MAX, (float)(1 + rank), 1);
+                expect_tensor_sums(t, N_MAX, (float)(1 + rank), 1);
         }
     }
 }
@@ -251,7 +224,7 @@ static void groups_on_sips_of_their_own_take_the_time_of_one(void **state)
 static void opposite_orders(int rank, void *arg)
 {
     struct world *const world = arg;
-    begin(rank);
+    join_group(rank);
     struct dist_group *const groups[] = {group_of(world, 0), group_of(world, 1)};
     struct dist_work *work[2];
     if (dist_group_rank(groups[0]) == UINT32_MAX)
@@ -294,10 +267,10 @@ static void opposite_orders_end_on_pes_of_their_own_alone(void **state)
 static void opposite_orders_that_wait(int rank, void *arg)
 {
     struct world *const world = arg;
-    begin(rank);
+    join_group(rank);
     for (int i = 0; i < 2 && rank < 4; i++)
         dist_wait(dist_all_reduce_async(group_of(world, (uint32_t)(rank % 2 == 0 ? i : 1 - i)),
-                                        filled(10, 1), REDOP_SUM));
+                                        filled_tensor(10, 1), REDOP_SUM));
 }
 
 static void waits_in_opposite_orders_name_both_groups(void **state)
@@ -324,9 +297,9 @@ static void mistakes(int rank, void *arg)
 {
     struct world *const world = arg;
     float value;
-    begin(rank);
+    join_group(rank);
     assert_int_equal(dist_group_rank(NULL), rank); /* the world */
-    struct tensor *const t = filled(4, 0);
+    struct tensor *const t = filled_tensor(4, 0);
     switch (rank) {
     case 0:
         (void)dist_all_gather_async(group_of(world, 0), NULL, t);
@@ -393,10 +366,10 @@ static void late_widths(int rank, void *arg)
     struct world *const world = arg;
     struct dist_work *work[WIDTHS] = {NULL};
     struct tensor *tensor[WIDTHS];
-    begin(rank);
+    join_group(rank);
     for (uint32_t g = 0; g < WIDTHS; g++) {
         struct dist_group *const group = dist_new_group(widths[g].ranks, widths[g].count);
-        tensor[g] = filled(1000, (float)(rank + 1));
+        tensor[g] = filled_tensor(1000, (float)(rank + 1));
         assert_ptr_equal(group, group_of(world, g));
     }
     for (uint32_t g = 0; g < WIDTHS; g++)
@@ -405,7 +378,7 @@ static void late_widths(int rank, void *arg)
     for (uint32_t g = 0; g < WIDTHS; g++)
         if (work[g] != NULL) {
             dist_wait(work[g]);
-            expect_sums(tensor[g], 1000, (float)sum_of_ranks(&widths[g]), widths[g].count);
+            expect_tensor_sums(tensor[g], 1000, (float)sum_of_ranks(&widths[g]), widths[g].count);
         }
 }
 
@@ -438,7 +411,7 @@ static void reduce_scatter_in_stars(int rank, void *arg)
     struct world *const world = arg;
     struct tensor *in[STARS], *out[STARS];
     struct dist_work *work[STARS] = {NULL};
-    begin(rank);
+    join_group(rank);
     for (uint32_t g = 0; g < STARS; g++) {
         in[g] = dist_tensor_zeros(stars[g].count * SLICE, DTYPE_F32, &one);
         out[g] = dist_tensor_zeros(SLICE, DTYPE_F32, &one);
@@ -486,15 +459,15 @@ static const struct dist_group_spec far_apart[] = {
 static void reduces_far_apart(int rank, void *arg)
 {
     struct world *const world = arg;
-    begin(rank);
+    join_group(rank);
     for (uint32_t g = 0; g < 3; g++) {
         struct dist_group *const group = dist_new_group(far_apart[g].ranks, far_apart[g].count);
         if (dist_group_rank(group) == UINT32_MAX)
             continue;
-        struct tensor *const t = filled(N_MAX, (float)(rank + 1));
+        struct tensor *const t = filled_tensor(N_MAX, (float)(rank + 1));
         dist_wait(dist_all_reduce_async(group, t, REDOP_SUM));
         note_time(world, rank);
-        expect_sums(t, N_MAX, (float)sum_of_ranks(&far_apart[g]), far_apart[g].count);
+        expect_tensor_sums(t, N_MAX, (float)sum_of_ranks(&far_apart[g]), far_apart[g].count);
     }
 }
 

@@ -17,10 +17,7 @@
 #include "collectives/config/config_load.h"
 #include "collectives/runtime/distributed.h"
 
-enum { RANKS = 4, TIMES = 2, N_MAX = 1000, BACKLOG = 3 };
-
-static const struct dp_policy one = {
-    .cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_cubes = 1, .num_pes = 1};
+enum { RANKS = 4, TIMES = 2, BACKLOG = 3 };
 
 struct world {
     struct config *config;
@@ -78,60 +75,34 @@ static void note_time(struct world *world, int rank)
     world->time_ps[rank][world->times[rank]++] = dist_time_ps();
 }
 
-static void begin(int rank)
-{
-    dist_init_process_group("ahbm");
-    ahbm_set_device(rank);
-}
-
-static struct tensor *filled(uint32_t n, float value)
-{
-    static float values[N_MAX];
-    struct tensor *const tensor = dist_tensor_zeros(n, DTYPE_F32, &one);
-    for (uint32_t i = 0; i < n; i++)
-        values[i] = value + (float)(i % 7);
-    dist_tensor_copy_from(tensor, DTYPE_F32, values, n);
-    return tensor;
-}
-
-/* What `filled` has become: each value is `sum` + `ranks` * (i mod 7). */
-static void expect_sums(struct tensor *tensor, uint32_t n, float sum, uint32_t ranks)
-{
-    static float values[N_MAX];
-    dist_tensor_copy_to(tensor, DTYPE_F32, values, n);
-    for (uint32_t i = 0; i < n; i++)
-        if (values[i] != sum + (float)(ranks * (i % 7)))
-            fail_msg("element %u of %u is %g instead of %g", i, n, (double)values[i],
-                     (double)(sum + (float)(ranks * (i % 7))));
-}
-
 /* ---- two calls ------------------------------------------------------------------------------- */
 
 static void two_handles(int rank, void *arg)
 {
     struct world *const world = arg;
-    begin(rank);
-    struct tensor *const a = filled(1000, (float)rank), *const b = filled(10, (float)(2 * rank));
+    join_group(rank);
+    struct tensor *const a = filled_tensor(1000, (float)rank), *const b = filled_tensor(
+                                                                   10, (float)(2 * rank));
     struct dist_work *const first = dist_all_reduce_async(NULL, a, REDOP_SUM);
     struct dist_work *const second = dist_all_reduce_async(NULL, b, REDOP_SUM);
     dist_wait(second);
     note_time(world, rank);
     dist_wait(first); /* it has ended */
     note_time(world, rank);
-    expect_sums(a, 1000, 0 + 1 + 2 + 3, RANKS);
-    expect_sums(b, 10, 2 * (0 + 1 + 2 + 3), RANKS);
+    expect_tensor_sums(a, 1000, 0 + 1 + 2 + 3, RANKS);
+    expect_tensor_sums(b, 10, 2 * (0 + 1 + 2 + 3), RANKS);
 }
 
 static void one_handle(int rank, void *arg)
 {
     struct world *const world = arg;
-    begin(rank);
-    struct tensor *const a = filled(1000, (float)rank);
-    (void)filled(10, 0);
+    join_group(rank);
+    struct tensor *const a = filled_tensor(1000, (float)rank);
+    (void)filled_tensor(10, 0);
     struct dist_work *const first = dist_all_reduce_async(NULL, a, REDOP_SUM);
     dist_wait(first);
     note_time(world, rank);
-    expect_sums(a, 1000, 0 + 1 + 2 + 3, RANKS);
+    expect_tensor_sums(a, 1000, 0 + 1 + 2 + 3, RANKS);
 }
 
 static void a_later_call_takes_its_turn_on_the_same_pes(void **state)
@@ -151,12 +122,12 @@ static void a_later_call_takes_its_turn_on_the_same_pes(void **state)
 static void broadcasts(int rank, void *arg)
 {
     struct world *const world = arg;
-    begin(rank);
-    struct tensor *const tensor = filled(1000, (float)rank);
+    join_group(rank);
+    struct tensor *const tensor = filled_tensor(1000, (float)rank);
     struct dist_work *const work = dist_broadcast_async(NULL, tensor, 0);
     dist_wait(work);
     note_time(world, rank);
-    expect_sums(tensor, 1000, 0, 1);
+    expect_tensor_sums(tensor, 1000, 0, 1);
 }
 
 static void each_rank_continues_when_its_own_kernels_have_ended(void **state)
@@ -172,8 +143,8 @@ static void each_rank_continues_when_its_own_kernels_have_ended(void **state)
 static void calls_and_ends(int rank, void *arg)
 {
     const struct world *const world = arg;
-    begin(rank);
-    struct tensor *const tensor = filled(100, (float)rank);
+    join_group(rank);
+    struct tensor *const tensor = filled_tensor(100, (float)rank);
     if (rank != *(const int *)world->program)
         (void)dist_all_reduce_async(NULL, tensor, REDOP_SUM);
 }
@@ -200,8 +171,8 @@ static void calls_later(int rank, void *arg)
 {
     struct world *const world = arg;
     const int64_t later_ps = *(const int64_t *)world->program;
-    begin(rank);
-    struct tensor *const tensor = filled(1000, (float)rank);
+    join_group(rank);
+    struct tensor *const tensor = filled_tensor(1000, (float)rank);
     const int64_t begin_ps = dist_time_ps();
     dist_wait_until_ps(begin_ps + later_ps);
     assert_int_equal(dist_time_ps(), begin_ps + later_ps);
@@ -209,7 +180,7 @@ static void calls_later(int rank, void *arg)
     assert_int_equal(dist_time_ps(), begin_ps + later_ps);
     dist_wait(dist_all_reduce_async(NULL, tensor, REDOP_SUM));
     note_time(world, rank);
-    expect_sums(tensor, 1000, 0 + 1 + 2 + 3, RANKS);
+    expect_tensor_sums(tensor, 1000, 0 + 1 + 2 + 3, RANKS);
 }
 
 static void a_later_call_ends_as_much_later(void **state)
@@ -228,8 +199,8 @@ static void a_later_call_ends_as_much_later(void **state)
 static void looks_at_the_clock(int rank, void *arg)
 {
     struct world *const world = arg;
-    begin(rank);
-    struct tensor *const tensor = filled(1000, (float)rank);
+    join_group(rank);
+    struct tensor *const tensor = filled_tensor(1000, (float)rank);
     const int64_t begin_ps = dist_time_ps();
     struct dist_work *const work = dist_all_reduce_async(NULL, tensor, REDOP_SUM);
     for (int64_t i = 1; i <= 6; i++) {
