@@ -12,7 +12,7 @@ LIBS_PROGRAM := $(addprefix -Wl$(COMMA)--exclude-libs$(COMMA),$(subst $(EMPTY) $
     $(foreach l,$(LIBS_ARCHIVED),$(or $(filter %/lib$l.a,$(ARCHIVES)),-l$l)) $(LIBS_SHARED)
 ALL_CFLAGS = $(CFLAGS_COMMON) $(CFLAGS_VARIANT) $(CFLAGS)
 
-DIRS := core lp partition hw collectives perf bench
+DIRS := core lp partition hw collectives workload perf bench
 BARE_SOURCES := $(wildcard perf/bare/*.c)
 PROGRAM_SOURCES := bench/main.c bench/build_commit.c
 EXAMPLE_SOURCES := $(wildcard core/example/*.c)

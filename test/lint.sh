@@ -18,7 +18,8 @@ declare -A may=(
     [partition]="partition core hw"
     [collectives]="collectives lp partition hw core"
     [perf]="perf collectives lp partition hw core"
-    [bench]="bench perf collectives lp partition hw core"
+    [bench]="bench perf workload collectives lp partition hw core"
+    [workload]="workload collectives lp partition hw core"
 )
 for folder in "${!may[@]}"; do
     while IFS=: read -r file line text; do
@@ -30,10 +31,10 @@ done
 
 sources=$(git ls-files --cached --others --exclude-standard '*.c' '*.h')
 checked=$sources
-product="core hw lp partition collectives bench perf"
+product="core hw lp partition collectives workload bench perf"
 if [ $# -gt 0 ]; then
     checked=$(printf '%s\n' "$@" | grep '\.[ch]$')
-    product=$(grep -E '^(core|hw|lp|partition|collectives|bench|perf)/.*\.c$' <<<"$checked")
+    product=$(grep -E '^(core|hw|lp|partition|collectives|workload|bench|perf)/.*\.c$' <<<"$checked")
 fi
 
 # is_version PROGRAM VERSION: whether it is the one whose layout and findings count, Debian 12's.

@@ -10,11 +10,12 @@ test/lint.sh "${changed[@]}" || exit 1
 
 # The layers that see a change of each (ARCHITECTURE.md); folders of test/unit.
 declare -A above=(
-    [core]="core lp partition collectives schedule perf bench"
-    [hw]="hw lp partition collectives schedule bench"
-    [lp]="lp partition collectives schedule bench"
-    [partition]="partition collectives schedule bench"
-    [collectives]="partition collectives schedule bench"
+    [core]="core lp partition collectives schedule workload perf bench"
+    [hw]="hw lp partition collectives schedule workload bench"
+    [lp]="lp partition collectives schedule workload bench"
+    [partition]="partition collectives schedule workload bench"
+    [collectives]="partition collectives schedule workload bench"
+    [workload]="workload bench"
     [perf]="perf bench"
     [bench]="bench"
 )

@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 TOP = pathlib.Path(__file__).resolve().parents[1]
-FOLDERS = ("core", "hw", "lp", "partition", "collectives", "perf", "bench")
+FOLDERS = ("core", "hw", "lp", "partition", "collectives", "workload", "perf", "bench")
 PAIRS_MIN_PERCENT = 90  # prototypes of x.h that x.c defines
 CYCLE_MAX = 3         # modules (x.h with x.c) that include each other in a circle
 

@@ -1,0 +1,56 @@
+/*
+ * step.h: runs the graph of a step on a simulated machine (workload/STEPS.md). The operations of a
+ * rank are started by its SIP's io_cpu, inside the machine; the host only loads the programs.
+ */
+#ifndef WORKLOAD_STEP_H
+#define WORKLOAD_STEP_H
+
+#include "collectives/config/config.h"
+#include "collectives/runtime/distributed.h"
+#include "workload/graph/graph.h"
+
+/* What a run is to leave out or to force, to compare it with formulas and other simulators. */
+struct step_modes {
+    bool free_launches;      /* a launch and its completion take no time */
+    bool free_communication; /* a collective ends when its last rank begins, a message when both
+                                ends are there */
+    bool one_at_a_time;      /* a rank has one collective or send in flight */
+    bool in_program_order; /* launch_order: implicit. Collectives of a rank that share a queue begin
+                              in program order; else dependencies alone order them */
+};
+
+/* When an operation ran on a rank. Times count from the step's begin. */
+struct step_span {
+    int64_t ready_ps; /* all that it depends on is over */
+    int64_t start_ps; /* its first kernel began; of one without kernels: it began */
+    int64_t met_ps;   /* of a collective or message: the last of its ranks began. Else start_ps */
+    int64_t end_ps;   /* it is over on the rank: what depends on it may begin */
+};
+
+struct step_result {
+    int64_t step_ps;         /* until the last operation is over on all ranks */
+    uint64_t *first_span;    /* [rank_count + 1] rank r's spans are spans[first_span[r]] ... */
+    struct step_span *spans; /* one for each operation of the rank's program, in program order */
+    uint64_t wrong;          /* elements of verified results that are wrong */
+    bool verified;
+};
+
+struct step_options {
+    const struct config *config;
+    const struct workload_graph *graph; /* checked */
+    struct step_modes modes;
+    struct dist_options dist; /* machine, threads, listeners; the runner sets groups and needs */
+};
+
+/* CW_OK: *result is filled, and freed with step_result_free(). Else an exit code, and *error: of an
+ * operation that cannot be simulated with its file and id. */
+int step_run(const struct step_options *options, struct step_result *result,
+             struct cw_error *error);
+void step_result_free(struct step_result *result);
+
+static inline const struct step_span *step_spans_of(const struct step_result *result, uint32_t rank)
+{
+    return &result->spans[result->first_span[rank]];
+}
+
+#endif
