@@ -37,7 +37,7 @@ uint32_t workload_add_stream(struct workload_graph *graph, const char *name)
         free(copy);
         return WORKLOAD_NONE;
     }
-    graph->streams[graph->stream_count] = (struct workload_stream){copy};
+    graph->streams[graph->stream_count] = (struct workload_stream){copy, WORKLOAD_IN_ORDER};
     return graph->stream_count++;
 }
 

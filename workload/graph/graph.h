@@ -94,9 +94,17 @@ struct workload_set {
     uint32_t queue;  /* of a PE, that its kernels run on; WORKLOAD_NONE: as the runner decides */
 };
 
-/* Operations of one rank and stream begin in program order, one after the other. */
+/* When operations of one rank and stream begin, once all that they depend on is over. */
+enum workload_stream_order {
+    WORKLOAD_IN_ORDER, /* one after the other, in program order */
+    WORKLOAD_AS_READY, /* one at a time: of those that may begin, the first of the program */
+    WORKLOAD_AT_ONCE,  /* each as soon as it may */
+    WORKLOAD_STREAM_ORDERS
+};
+
 struct workload_stream {
-    char *name; /* "compute" */
+    char *name;    /* "compute" */
+    uint8_t order; /* enum workload_stream_order */
 };
 
 /* Bytes that one rank of a program holds, at most at one moment. */
@@ -132,7 +140,8 @@ struct workload_graph {
 };
 
 /* Zero-initialised graphs grow by these; each returns the new index, or WORKLOAD_NONE: out of
- * memory. Names are copied; a known name's index is returned again (streams, labels). */
+ * memory. Names are copied; a known name's index is returned again (streams, labels). A new
+ * stream is WORKLOAD_IN_ORDER. */
 uint32_t workload_add_stream(struct workload_graph *graph, const char *name);
 uint32_t workload_add_label(struct workload_graph *graph, const char *name);
 uint32_t workload_add_program(struct workload_graph *graph, const char *name);
