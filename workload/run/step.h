@@ -40,6 +40,10 @@ struct step_options {
     const struct workload_graph *graph; /* checked */
     struct step_modes modes;
     struct dist_options dist; /* machine, threads, listeners; the runner sets groups and needs */
+    /* With dist.arg. The machine is there and nothing has run on it yet: an exit code, and *error.
+     * The step is over, or has failed with the code, and the machine is still there. NULL: none. */
+    int (*begins)(void *arg, struct dist *machine, struct cw_error *error);
+    void (*ends)(void *arg, struct dist *machine, int code);
 };
 
 /* CW_OK: *result is filled, and freed with step_result_free(). Else an exit code, and *error: of an
