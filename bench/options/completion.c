@@ -47,15 +47,30 @@ static void put_description(FILE *file, const char *help, const char *escaped)
     }
 }
 
-/* The words that may follow `cubewarp`; if `parts`, the words that may follow `perf`. */
-static void put_commands(FILE *file, bool parts)
+/* The word by which a command is named after `of`, a command with parts; after `cubewarp` itself if
+ * that is NULL. NULL: it is not named there. */
+static const char *word_after(const struct command_row *of, const struct command_row *command)
+{
+    const char *const part = strchr(command->name, ' ');
+    if (of == NULL)
+        return part == NULL ? command->name : NULL;
+    const size_t bytes = strlen(of->name);
+    return part == command->name + bytes && memcmp(command->name, of->name, bytes) == 0 ? part + 1
+                                                                                        : NULL;
+}
+
+static bool has_parts(const struct command_row *command)
+{
+    return (command->command & COMMANDS_WITH_PARTS) != 0;
+}
+
+/* The words that may follow it. */
+static void put_commands(FILE *file, const struct command_row *of)
 {
     const struct command_row *command;
-    for (size_t i = 0; (command = command_row_at(i)) != NULL; i++) {
-        const char *const part = strchr(command->name, ' ');
-        if ((part != NULL) == parts)
-            fprintf(file, " %s", parts ? part + 1 : command->name);
-    }
+    for (size_t i = 0; (command = command_row_at(i)) != NULL; i++)
+        if (word_after(of, command) != NULL)
+            fprintf(file, " %s", word_after(of, command));
 }
 
 /* ---- bash ----------------------------------------------------------------------------------- */
@@ -90,16 +105,23 @@ static void print_bash(FILE *file)
           "    if ((COMP_CWORD == 1)); then\n"
           "        COMPREPLY=($(compgen -W '",
           file);
-    put_commands(file, false);
-    fputs(" --help --version --generate' -- \"$cur\"))\n        return\n    fi\n"
-          "    if [[ $command == perf ]]; then\n"
-          "        if ((COMP_CWORD == 2)); then\n"
-          "            COMPREPLY=($(compgen -W '",
-          file);
-    put_commands(file, true);
-    fputs(" --help' -- \"$cur\"))\n            return\n        fi\n"
-          "        command=\"perf ${COMP_WORDS[2]}\"\n    fi\n"
-          "    case \"$command $before\" in\n"
+    put_commands(file, NULL);
+    fputs(" --help --version --generate' -- \"$cur\"))\n        return\n    fi\n", file);
+    for (size_t i = 0; (command = command_row_at(i)) != NULL; i++) {
+        if (!has_parts(command))
+            continue;
+        fprintf(file,
+                "    if [[ $command == %s ]]; then\n"
+                "        if ((COMP_CWORD == 2)); then\n"
+                "            COMPREPLY=($(compgen -W '",
+                command->name);
+        put_commands(file, command);
+        fprintf(file,
+                " --help' -- \"$cur\"))\n            return\n        fi\n"
+                "        command=\"%s ${COMP_WORDS[2]}\"\n    fi\n",
+                command->name);
+    }
+    fputs("    case \"$command $before\" in\n"
           "    '--generate --generate') words='man bash zsh fish' ;;\n",
           file);
     for (size_t i = 0; i < option_row_count; i++) {
@@ -154,14 +176,13 @@ static void print_zsh_option(FILE *file, const struct option_row *row)
     putc('\'', file);
 }
 
-static void print_zsh_words(FILE *file, bool parts)
+static void print_zsh_words(FILE *file, const struct command_row *of)
 {
     const struct command_row *command;
     for (size_t i = 0; (command = command_row_at(i)) != NULL; i++) {
-        const char *const part = strchr(command->name, ' ');
-        if ((part != NULL) != parts)
+        if (word_after(of, command) == NULL)
             continue;
-        fprintf(file, "\n        '%s:", parts ? part + 1 : command->name);
+        fprintf(file, "\n        '%s:", word_after(of, command));
         put_description(file, command->summary, ":\\");
         putc('\'', file);
     }
@@ -172,7 +193,7 @@ static void print_zsh(FILE *file)
     const struct command_row *command;
     fputs("#compdef cubewarp\n", file);
     for (size_t k = 0; (command = command_row_at(k)) != NULL; k++) {
-        if (command->command == COMMAND_PERF)
+        if (has_parts(command))
             continue;
         fputs("\n_cubewarp_", file);
         put_identifier(file, command->name);
@@ -182,15 +203,20 @@ static void print_zsh(FILE *file)
                 print_zsh_option(file, &option_rows[i]);
         fputs(" \\\n        '*:argument:_files'\n}\n", file);
     }
-    fputs("\n_cubewarp_perf()\n{\n    local -a parts=(", file);
-    print_zsh_words(file, true);
-    fputs(")\n    if ((CURRENT == 2)); then\n        _describe part parts\n"
-          "    elif (($+functions[_cubewarp_perf_$words[2]])); then\n"
-          "        shift words\n        ((CURRENT--))\n"
-          "        _cubewarp_perf_$words[1]\n    fi\n}\n"
-          "\n_cubewarp()\n{\n    local -a commands=(",
-          file);
-    print_zsh_words(file, false);
+    for (size_t i = 0; (command = command_row_at(i)) != NULL; i++) {
+        if (!has_parts(command))
+            continue;
+        fprintf(file, "\n_cubewarp_%s()\n{\n    local -a parts=(", command->name);
+        print_zsh_words(file, command);
+        fprintf(file,
+                ")\n    if ((CURRENT == 2)); then\n        _describe part parts\n"
+                "    elif (($+functions[_cubewarp_%s_$words[2]])); then\n"
+                "        shift words\n        ((CURRENT--))\n"
+                "        _cubewarp_%s_$words[1]\n    fi\n}\n",
+                command->name, command->name);
+    }
+    fputs("\n_cubewarp()\n{\n    local -a commands=(", file);
+    print_zsh_words(file, NULL);
     fputs(")\n    if ((CURRENT == 2)); then\n"
           "        _describe command commands\n"
           "        compadd -- --help --version --generate\n"
@@ -245,8 +271,8 @@ static void print_fish(FILE *file)
             fprintf(file, "test (count (commandline -opc)) -eq 1' -a %s -d '", command->name);
         else
             fprintf(file,
-                    "__cubewarp_is perf; and test (count (commandline -opc)) -eq 2' -a %s -d '",
-                    part + 1);
+                    "__cubewarp_is %.*s; and test (count (commandline -opc)) -eq 2' -a %s -d '",
+                    (int)(part - command->name), command->name, part + 1);
         put_description(file, command->summary, "\\");
         fputs("'\n", file);
         for (size_t i = 0; i < option_row_count; i++)

@@ -171,7 +171,7 @@ void man_page_command(FILE *file, const struct command_row *command)
     put_lines(file, command->intro);
     if (command->after != NULL)
         put_lines(file, command->after);
-    fputs(command->command != COMMAND_PERF ? ".SH OPTIONS\n" : "", file);
+    fputs((command->command & COMMANDS_WITH_PARTS) == 0 ? ".SH OPTIONS\n" : "", file);
     for (size_t i = 0; i < option_row_count; i++)
         if ((option_rows[i].commands & command->command) != 0)
             put_option(file, &option_rows[i]);

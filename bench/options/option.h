@@ -29,7 +29,11 @@ enum command {
     COMMAND_COMPARE = 32768,
     COMMAND_PERF_TREND = 65536,
     COMMAND_LIST = 131072,
-    COMMAND_PERF = 1024, /* which has parts instead of options */
+    COMMAND_WORKLOAD_NEW = 262144,
+    /* Which have parts instead of options. */
+    COMMAND_PERF = 1024,
+    COMMAND_WORKLOAD = 512,
+    COMMANDS_WITH_PARTS = COMMAND_PERF | COMMAND_WORKLOAD,
 };
 
 enum { OPTION_ROWS_MAX = 256, OPTION_LEGAL_BYTES = 400 };

@@ -15,6 +15,7 @@
 #include "bench/options/options_sweep.h"
 #include "bench/options/options_unused.h"
 #include "bench/options/options_value.h"
+#include "bench/options/options_workload.h"
 #include "bench/output/comparison_page.h"
 #include "bench/programs/bench.h"
 #include "core/at_random.h"
@@ -28,7 +29,7 @@
 #define SIZED   (RUNNING | COMMAND_CHECK)
 /* The commands whose values begin with the engine's configuration. */
 #define DRAINING (RUNNING | COMMAND_PHOLD)
-#define ALL      (UINT32_MAX & ~COMMAND_PERF)
+#define ALL      (UINT32_MAX & ~COMMANDS_WITH_PARTS)
 
 /* A row's field: where it is in the command's struct, and how many bytes it has. */
 #define AT(type, field)                                                                            \
@@ -40,6 +41,7 @@
 #define COMPARE(field) AT(compare_options, field)
 #define SWEEP(field)   AT(sweep_options, field)
 #define REPORT(field)  AT(report_options, field)
+#define NEW(field)     AT(workload_new_options, field)
 
 _Static_assert(offsetof(struct run_options, engine) == 0, "ENGINE()");
 _Static_assert(offsetof(struct phold_command, options.engine) == 0, "ENGINE()");
@@ -93,6 +95,24 @@ static const char *balance_choice(size_t i)
     return i < CW_BALANCES    ? cw_balance_name[i]
            : i == CW_BALANCES ? balance_name(CW_BALANCE_RANDOM) /* engine_options_finish() */
                               : NULL;
+}
+
+static const char *recompute_choice(size_t i)
+{
+    static const char *const names[] = {"none", "selective", "full", NULL};
+    return names[i];
+}
+
+static const char *schedule_choice(size_t i)
+{
+    static const char *const names[] = {"1f1b", "gpipe", "interleaved", NULL};
+    return names[i];
+}
+
+static const char *kernels_choice(size_t i)
+{
+    static const char *const names[] = {"blocks", "layers", NULL};
+    return names[i];
 }
 
 /* ---- options -------------------------------------------------------------------------------- */
@@ -429,6 +449,96 @@ const struct option_row option_rows[] = {
     {"quiet", 0, OPTION_SET, COMMAND_SWEEP, NULL,
      "say nothing, unless points are not done or have wrong data", SWEEP(quiet)},
 
+    /* workload new */
+    {"output", 'o', OPTION_OUTPUT, COMMAND_WORKLOAD_NEW, "FILE",
+     "the workload file (standard output)", NEW(output), .group = "The file"},
+    {"layers", 0, OPTION_COUNT, COMMAND_WORKLOAD_NEW, "N", "layers (24)", NEW(plan.layers),
+     .min = 1, .max = 1u << 20, .group = "The model"},
+    {"hidden", 0, OPTION_COUNT, COMMAND_WORKLOAD_NEW, "N", "elements of a token (2048)",
+     NEW(plan.hidden), .min = 1, .max = 1u << 20},
+    {"heads", 0, OPTION_COUNT, COMMAND_WORKLOAD_NEW, "N", "heads of attention (16; attention: 1)",
+     NEW(plan.heads), .min = 1, .max = 1u << 20},
+    {"kv-heads", 0, OPTION_COUNT, COMMAND_WORKLOAD_NEW, "N",
+     "heads of keys and values, each shared by some of queries (as --heads)", NEW(plan.kv_heads),
+     .min = 1, .max = 1u << 20},
+    {"ffn", 0, OPTION_COUNT, COMMAND_WORKLOAD_NEW, "N",
+     "elements between the matrices of a feed-forward block (4 x hidden)", NEW(plan.ffn), .min = 1,
+     .max = 1u << 24},
+    {"gated", 0, OPTION_SET, COMMAND_WORKLOAD_NEW, NULL,
+     "three matrices in a feed-forward block, as of SwiGLU, instead of two", NEW(plan.gated)},
+    {"vocab", 0, OPTION_COUNT, COMMAND_WORKLOAD_NEW, "N", "entries of the vocabulary (51200)",
+     NEW(plan.vocab), .min = 1, .max = 1u << 24},
+    {"experts", 0, OPTION_COUNT, COMMAND_WORKLOAD_NEW, "N", "experts of a layer (8)",
+     NEW(plan.experts), .min = 1, .max = 1u << 20},
+    {"top-k", 0, OPTION_COUNT, COMMAND_WORKLOAD_NEW, "N", "experts that a token goes to (2)",
+     NEW(plan.top_k), .min = 1, .max = 1u << 20},
+    {"capacity", 0, OPTION_TEXT, COMMAND_WORKLOAD_NEW, "FACTOR",
+     "room of an expert, over the mean of its tokens (1)", NEW(plan.capacity)},
+    {"skew", 0, OPTION_TEXT, COMMAND_WORKLOAD_NEW, "FACTOR",
+     "tokens of the fullest rank of experts, over the mean (1)", NEW(plan.skew)},
+    {"dtype", 'd', OPTION_OTHER, COMMAND_WORKLOAD_NEW, "T", "of weights and activations (bf16)",
+     NEW(plan.dtype), .choice = dtype_at, .read = workload_new_read_dtype},
+    {"grad-dtype", 0, OPTION_OTHER, COMMAND_WORKLOAD_NEW, "T", "of gradients (as --dtype)",
+     NEW(plan.grad_dtype), .choice = dtype_at, .read = workload_new_read_dtype},
+    {"sequence", 0, OPTION_COUNT, COMMAND_WORKLOAD_NEW, "N", "tokens of a sequence (2048)",
+     NEW(plan.sequence), .min = 1, .max = 1u << 24, .group = "A step"},
+    {"micro-batch", 0, OPTION_COUNT, COMMAND_WORKLOAD_NEW, "N",
+     "sequences of a microbatch (1; inference: those of a rank)", NEW(plan.micro_batch), .min = 1,
+     .max = 1u << 20},
+    {"global-batch", 0, OPTION_COUNT, COMMAND_WORKLOAD_NEW, "N",
+     "sequences of a step (micro-batch x dp x pp)", NEW(plan.global_batch), .min = 1,
+     .max = 1u << 20},
+    {"prompt", 0, OPTION_COUNT, COMMAND_WORKLOAD_NEW, "N", "tokens of a prompt (1024)",
+     NEW(plan.sequence), .min = 1, .max = 1u << 24},
+    {"tokens", 0, OPTION_COUNT, COMMAND_WORKLOAD_NEW, "N",
+     "tokens that are made of a sequence (16)", NEW(plan.tokens), .min = 1, .max = 1u << 16},
+    {"batch", 0, OPTION_COUNT, COMMAND_WORKLOAD_NEW, "N",
+     "sequences of an inference, or of an attention (dp)", NEW(plan.global_batch), .min = 1,
+     .max = 1u << 20},
+    {"queries", 0, OPTION_COUNT, COMMAND_WORKLOAD_NEW, "N",
+     "tokens of a rank that attend (16; a decode: 1)", NEW(plan.sequence), .min = 1,
+     .max = 1u << 24},
+    {"keys", 0, OPTION_COUNT, COMMAND_WORKLOAD_NEW, "N",
+     "tokens that are attended to, of all ranks (16 x cp)", NEW(plan.keys), .min = 1,
+     .max = 1u << 24},
+    {"head-dim", 0, OPTION_COUNT, COMMAND_WORKLOAD_NEW, "N", "elements of a head (64)",
+     NEW(plan.head_dim), .min = 1, .max = 1u << 20},
+    {"recompute", 0, OPTION_CHOICE, COMMAND_WORKLOAD_NEW, "WHAT",
+     "what the backward pass computes again: none (default), selective (attention) or full",
+     NEW(plan.recompute), .choice = recompute_choice},
+    {"tp", 0, OPTION_COUNT, COMMAND_WORKLOAD_NEW, "N",
+     "tensor parallelism: ranks that share each layer (1)", NEW(plan.tp), .min = 1, .max = 1u << 20,
+     .group = "Ranks: tp x cp x pp x dp"},
+    {"cp", 0, OPTION_COUNT, COMMAND_WORKLOAD_NEW, "N",
+     "context parallelism: ranks that share a sequence, as a ring (1)", NEW(plan.cp), .min = 1,
+     .max = 1u << 20},
+    {"pp", 0, OPTION_COUNT, COMMAND_WORKLOAD_NEW, "N", "pipeline stages (1)", NEW(plan.pp),
+     .min = 1, .max = 1u << 20},
+    {"dp", 0, OPTION_COUNT, COMMAND_WORKLOAD_NEW, "N",
+     "data parallelism: ranks with sequences of their own (1)", NEW(plan.dp), .min = 1,
+     .max = 1u << 20},
+    {"ep", 0, OPTION_COUNT, COMMAND_WORKLOAD_NEW, "N", "ranks of dp that share the experts (1)",
+     NEW(plan.ep), .min = 1, .max = 1u << 20},
+    {"sequence-parallel", 0, OPTION_SET, COMMAND_WORKLOAD_NEW, NULL,
+     "ranks of tp share norms and dropouts too: reduce-scatter and all-gather, not all-reduce",
+     NEW(plan.sequence_parallel)},
+    {"zero", 0, OPTION_COUNT, COMMAND_WORKLOAD_NEW, "N",
+     "ranks of dp share optimizer (1), gradients (2), weights (3), or nothing (0)", NEW(plan.zero),
+     .max = 3},
+    {"schedule", 0, OPTION_CHOICE, COMMAND_WORKLOAD_NEW, "NAME",
+     "of the pipeline: 1f1b (default), gpipe or interleaved", NEW(plan.schedule),
+     .choice = schedule_choice},
+    {"chunks", 0, OPTION_COUNT, COMMAND_WORKLOAD_NEW, "N",
+     "of a stage, with --schedule interleaved (2)", NEW(plan.chunks), .min = 1, .max = 1u << 20},
+    {"buckets", 0, OPTION_COUNT, COMMAND_WORKLOAD_NEW, "N",
+     "gradients are reduced in so many parts (one for each layer)", NEW(plan.buckets), .min = 1,
+     .max = 1u << 20},
+    {"no-overlap", 0, OPTION_SET, COMMAND_WORKLOAD_NEW, NULL,
+     "gradients are reduced after the backward pass, not during it", NEW(plan.no_overlap)},
+    {"kernels", 0, OPTION_CHOICE, COMMAND_WORKLOAD_NEW, "WHAT",
+     "a kernel for each of: blocks (default), attention and feed-forward; layers",
+     NEW(plan.kernels), .choice = kernels_choice},
+
     /* perf */
     {"set", 0, OPTION_TEXT, COMMAND_PERF_RUN, "NAME", "", PERF(set), .listed = true,
      .choice = perf_set_name, .choice_help = perf_set_help, .group = "Options"},
@@ -567,6 +677,20 @@ static const struct command_row command_rows[] = {
      NULL, .name_width = REPLAY_NAMES, .argument = plugin_options_argument,
      .finish = plugin_options_finish,
      .examples = {"plugin new mine", "plugin new my_ring", "run --ccl mine.yaml --verify-data"}},
+    {COMMAND_WORKLOAD, "workload", "write workload files of training and inference",
+     "PART [OPTION]...", "Workload files: a step of training or inference (workload/STEPS.md).\n",
+     "  new      write one: GPT, a mixture of experts, inference, attention\n\n"
+     "'cubewarp workload PART --help' lists a part's options.\n",
+     .name_width = REPLAY_NAMES, .examples = {"workload new gpt --tp 4 --pp 2 --dp 4 -o gpt.yaml"}},
+    {COMMAND_WORKLOAD_NEW, "workload new", "write a workload file, with its formulas",
+     "gpt | moe | inference | attention [OPTION]...",
+     "Writes a workload file: a step of training, or an inference, of a transformer. Its formulas\n"
+     "are in it, so that its values can be changed there, or be axes of a study.\n",
+     NULL, .name_width = REPLAY_NAMES, .letters = LETTERS_IN_FRONT,
+     .argument = workload_new_argument, .finish = workload_new_finish,
+     .examples = {"workload new gpt --tp 4 --pp 4 --dp 4 --micro-batch 2 --global-batch 64",
+                  "workload new moe --dp 8 --ep 8 -o moe.yaml",
+                  "workload new inference --tp 8 --kv-heads 8 --prompt 2048 --tokens 64"}},
     {COMMAND_PERF, "perf", "measure throughput, compare with earlier runs", "PART [OPTION]...",
      "Throughput: measured, kept, compared.\n",
      "  run      measure a set of cases\n"

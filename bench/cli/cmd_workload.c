@@ -1,0 +1,103 @@
+/*
+ * cmd_workload.c: the command `cubewarp workload`: chooses the part. `new` writes the workload file
+ * of a model (workload/model/write.h).
+ */
+#include "bench/cli/cmd_workload.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/cli/cli.h"
+#include "bench/options/options.h"
+#include "bench/options/options_table.h"
+#include "bench/options/options_workload.h"
+#include "bench/output/atomic_file.h"
+#include "collectives/config/input/text.h"
+#include "workload/model/write.h"
+
+enum { COMMAND_LINE_BYTES = 2048 };
+
+/* ---- new ------------------------------------------------------------------------------------- */
+
+/* The command line without the name of the file that it writes. */
+static const char *new_line(int argc, char **argv, char line[COMMAND_LINE_BYTES])
+{
+    int used = snprintf(line, COMMAND_LINE_BYTES, "cubewarp workload");
+    for (int i = 0; i < argc && used < COMMAND_LINE_BYTES; i++) {
+        if (strcmp(argv[i], "-o") == 0 || strcmp(argv[i], "--output") == 0)
+            i++;
+        else if (strncmp(argv[i], "-o", 2) != 0 && strncmp(argv[i], "--output=", 9) != 0)
+            used += snprintf(line + used, COMMAND_LINE_BYTES - (size_t)used, " %s", argv[i]);
+    }
+    return line;
+}
+
+static int new_write(const struct workload_new_options *options, const char *line,
+                     struct cw_error *error)
+{
+    struct atomic_file file = {0};
+    if (options->output == NULL || strcmp(options->output, "-") == 0) {
+        model_write(stdout, &options->plan, line);
+        return CW_OK;
+    }
+    const int code = atomic_file_open(&file, options->output, error);
+    if (code != CW_OK)
+        return code;
+    model_write(file.stream, &options->plan, line);
+    return atomic_file_commit(&file, error);
+}
+
+static int new_main(int argc, char **argv)
+{
+    struct workload_new_options options = {.plan = {.dtype = DTYPE_BF16,
+                                                    .capacity = "1",
+                                                    .skew = "1",
+                                                    .tp = 1,
+                                                    .cp = 1,
+                                                    .pp = 1,
+                                                    .dp = 1,
+                                                    .ep = 1}};
+    struct option_parse parse = {.command = COMMAND_WORKLOAD_NEW, .values = &options};
+    struct cw_error error = {.exit_code = CW_OK};
+    char line[COMMAND_LINE_BYTES];
+    int code;
+    if (!cli_read(&parse, argc, argv, &code))
+        return code;
+    code = new_write(&options, new_line(argc, argv, line), &error);
+    return code != CW_OK ? cli_fail("workload new", &error) : cli_end("workload new", CW_OK);
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+static const struct {
+    enum command command;
+    int (*main)(int argc, char **argv);
+} parts[] = {
+    {COMMAND_WORKLOAD_NEW, new_main},
+};
+#define PARTS (sizeof parts / sizeof *parts)
+
+/* given: the word that names no part; NULL: there is none. */
+static int refuse_part(const char *given)
+{
+    struct cw_error error;
+    char quoted[TEXT_QUOTE_BYTES];
+    if (given == NULL)
+        cw_error_set(&error, CW_USAGE, "a part is missing: new");
+    else
+        cw_error_set(&error, CW_USAGE, "workload has no part %s; there is new",
+                     text_quote(given, strlen(given), quoted));
+    cli_fail("workload", &error);
+    cli_hint("workload");
+    return CW_USAGE;
+}
+
+int workload_main(int argc, char **argv)
+{
+    if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
+        return options_print_help(COMMAND_WORKLOAD), cli_end("workload", CW_OK);
+    for (size_t i = 0; i < PARTS && argc > 1; i++)
+        if (strcmp(argv[1], command_row_of(parts[i].command)->name + strlen("workload ")) == 0)
+            return parts[i].main(argc - 1, argv + 1);
+    return refuse_part(argc > 1 ? argv[1] : NULL);
+}
