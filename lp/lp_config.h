@@ -20,12 +20,14 @@ struct lp_config {
     uint32_t credit_bytes;
     uint32_t vc_chunk_bytes;
     uint32_t vc_weight[HW_VCS];
-    bool poll;            /* a kernel that waits polls; else it sleeps */
-    bool credit_blocks;   /* a receive returns when its credit has been emitted */
-    bool single_vc;       /* PE_DMA has one channel, for both kinds of work */
-    bool credit_fabric;   /* credits go through vc_comm instead of wires of their own */
-    bool half_payload;    /* a tile takes twice its bytes on its way */
-    bool fairness_strict; /* recv_any serves the direction served least recently */
+    bool poll;                  /* a kernel that waits polls; else it sleeps */
+    bool credit_blocks;         /* a receive returns when its credit has been emitted */
+    bool single_vc;             /* PE_DMA has one channel, for both kinds of work */
+    bool credit_fabric;         /* credits go through vc_comm instead of wires of their own */
+    bool half_payload;          /* a tile takes twice its bytes on its way, */
+    uint32_t ll_max_tile_bytes; /* if it has so many at most; 0: any tile */
+    uint32_t min_way_bytes; /* on its way a tile counts as so many bytes at least; 0: as it is */
+    bool fairness_strict;   /* recv_any serves the direction served least recently */
 };
 
 struct lp_needs {
@@ -42,6 +44,14 @@ _Static_assert((uint64_t)LP_WHOLE_TENSOR_BYTES << 1 <= UINT32_MAX,
 static inline uint32_t lp_tile_bytes(const struct lp_config *config)
 {
     return config->whole_tensor ? (uint32_t)LP_WHOLE_TENSOR_BYTES : config->slot_bytes;
+}
+
+/* The bytes that a tile takes on its way. */
+static inline uint32_t lp_bytes_on_way(const struct lp_config *config, uint32_t bytes)
+{
+    const bool in_lines = config->half_payload &&
+                          (config->ll_max_tile_bytes == 0 || bytes <= config->ll_max_tile_bytes);
+    return (bytes > config->min_way_bytes ? bytes : config->min_way_bytes) << in_lines;
 }
 
 #endif

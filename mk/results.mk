@@ -45,12 +45,14 @@ hierarchical-sweep: ## hierarchical beside the other all-reduces on cubes: perf/
 	perf/results/hierarchical_sweep.py $(BUILD)/check/cubewarp -j $(JOBS)
 
 # Presets of published machines beside the published figures, from the program that is quick to build.
-PRESET_TABLES := kernbench-table wormhole-table vendor-table mi300x-table
+PRESET_TABLES := kernbench-table wormhole-table vendor-table mi300x-table a100-table v100-table
 .PHONY: $(PRESET_TABLES)
 kernbench-table: ## the preset kernbench beside its 12 published times: perf/results/kernbench.md
 wormhole-table: ## the preset wormhole_t3k beside its published figures: perf/results/wormhole_t3k.md
 vendor-table: ## reduce-scatters on a3_16 and a3_16_vendor: perf/results/a3_16_vendor.md
 mi300x-table: ## the preset mi300x_8 beside measured times: perf/results/mi300x_8.md
+a100-table: ## the preset a100_8 beside measured times: perf/results/a100_8.md
+v100-table: ## the preset v100_8 beside measured times: perf/results/v100_8.md
 $(PRESET_TABLES): setup
 	@.ci/setup.sh python3
 	@$(SUBMAKE) VARIANT=check $(BUILD)/check/cubewarp

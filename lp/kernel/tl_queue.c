@@ -108,7 +108,7 @@ void tl_effect_send(struct tl *tl)
         tl_wait_for_channel(tl, vc);
         return;
     }
-    const struct hw_dma_op op = {.bytes = call->bytes << m->config.half_payload,
+    const struct hw_dma_op op = {.bytes = lp_bytes_on_way(&m->config, call->bytes),
                                  .number = tl_next_number(tl),
                                  .seq = queue->my_head,
                                  .kind = LP_DMA_TILE,

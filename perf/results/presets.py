@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Presets of published machines beside the published figures: `make kernbench-table`,
-`make wormhole-table`, `make vendor-table`, `make mi300x-table`. Each writes one table beside this file.
+`make wormhole-table`, `make vendor-table`, `make mi300x-table`, `make a100-table`, `make v100-table`. Each writes one table beside this file.
 
-Usage: presets.py PROGRAM kernbench|wormhole|vendor|mi300x. All times are simulated: the same on every
+Usage: presets.py PROGRAM kernbench|wormhole|vendor|mi300x|a100|v100. All times are simulated: the same on every
 machine. The sources of the figures are in configs/README.md.
 """
 import json
@@ -26,6 +26,13 @@ def write(name, lines):
     with open(path + ".new", "w") as file:
         file.write("\n".join(lines) + "\n")
     os.replace(path + ".new", path)
+
+
+def spread_of(errors, places):
+    sizes = sorted(abs(one) for one in errors)
+    quoted = sizes[len(sizes) // 2], sizes[len(sizes) * 9 // 10 - 1], sizes[-1]
+    return "Of %d errors half are at most %s %%, nine in ten at most %s %%, all at most %s %%." % (
+        (len(sizes),) + tuple("%.*f" % (places, 100 * one) for one in quoted))
 
 
 def error(simulated, published):
@@ -253,12 +260,44 @@ def mi300x():
             lines.append("| %s | %s |" % (title, " | ".join(
                 "%.1f / %.1f, %+.0f %%" % (time, known, 100 * (time / known - 1))
                 for time, known in zip(times, measured))))
-    sizes = sorted(abs(one) for one in errors)
-    lines += ["", "Of %d errors half are at most %.0f %%, nine in ten at most %.0f %%, all at most %.0f %%."
-              % (len(sizes), 100 * sizes[len(sizes) // 2], 100 * sizes[len(sizes) * 9 // 10 - 1],
-                 100 * sizes[-1])]
+    lines += ["", spread_of(errors, 0)]
     write("mi300x_8.md", lines)
 
 
+# ---- a100_8, v100_8: nccl-tests of vTrain, all-reduce (float, sum), ns out of place
+
+NCCL_SIZES = [1 << shift for shift in range(20, 31)]
+NCCL = {
+    ("a100_8", 2): (
+        44210, 53430, 61180, 86900, 131900, 230000, 404700, 763600, 1455800, 2838400,
+        5442800),
+    ("a100_8", 8): (
+        92790, 93250, 95800, 134300, 232400, 358100, 579900, 1162000, 2162300, 4191500,
+        8193000),
+    ("v100_8", 8): (
+        79930, 101300, 150900, 237900, 273800, 479300, 911300, 1777100, 3527400, 7004400,
+        13969000),
+}
+
+
+def nccl(preset):
+    lines = ["Simulated and measured times in us, and the errors.", "",
+             "| GPUs | %s |" % " | ".join(size_text(size) for size in NCCL_SIZES),
+             "|---" * (len(NCCL_SIZES) + 1) + "|"]
+    errors = []
+    for (of, gpus), measured in NCCL.items():
+        if of != preset:
+            continue
+        rows = run("--preset", preset, "--set", "system.sips.count=%d" % gpus, "--dtype", "f32",
+                   "--bytes-per-rank", ",".join(map(str, NCCL_SIZES)))
+        pairs = [(row["time_ns"] / 1000, known / 1000) for row, known in zip(rows, measured)]
+        errors += [time / known - 1 for time, known in pairs]
+        lines.append("| %d | %s |" % (gpus, " | ".join(
+            "%.1f / %.1f, %+.1f %%" % (time, known, 100 * (time / known - 1))
+            for time, known in pairs)))
+    lines += ["", spread_of(errors, 1)]
+    write(preset + ".md", lines)
+
+
 {"kernbench": kernbench, "wormhole": wormhole, "vendor": vendor,
- "mi300x": mi300x}[sys.argv[2]]()
+ "mi300x": mi300x, "a100": lambda: nccl("a100_8"), "v100": lambda: nccl("v100_8")}[sys.argv[2]]()

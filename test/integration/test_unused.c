@@ -92,6 +92,8 @@ static void each_key_changes_the_run_or_has_a_note(void **state)
         "jitter.links.sio.slower_percent=50",
         "jitter.nodes.pe_math.slower_percent=500",
         "defaults.ll_slot_size=1024",
+        "defaults.ll_max_tile_bytes=1024",
+        "defaults.min_way_bytes=100000",
         "defaults.recv_fairness=strict",
         "defaults.credit_return_mode=fabric",
         "defaults.overlap_exchange=true",

@@ -279,11 +279,11 @@ static void an_unknown_preset_lists_the_known_ones(void **state)
     char *const text = load_errors(&(struct config_request){.preset = "milion"}, &code);
     assert_int_equal(code, CW_USAGE);
     assert_non_null(strstr(text, "unknown preset 'milion'; did you mean 'million'? known in "));
-    assert_non_null(strstr(text,
-                           ": a3_16, a3_16_vendor, a3_4, a3_8, default, dragonfly_64, fat_tree_64, "
-                           "kernbench-effective, kernbench, mi300x_8, million, pod1024, pod64, "
-                           "rail_128, records, six_3x2, "
-                           "tiny, torus_4x4x4, wormhole_t3k\n"));
+    assert_non_null(strstr(
+        text, ": a100_8, a3_16, a3_16_vendor, a3_4, a3_8, default, dragonfly_64, fat_tree_64, "
+              "kernbench-effective, kernbench, mi300x_8, million, pod1024, pod64, "
+              "rail_128, records, six_3x2, "
+              "tiny, torus_4x4x4, v100_8, wormhole_t3k\n"));
     free(text);
 }
 
@@ -335,7 +335,8 @@ static void set_has_the_same_checks(void **state)
         "algorithms.birs.modul=x",
         "--set algorithms.birs.modul=x: unknown key 'modul' in algorithms.birs; did you "
         "mean 'module'? known here: extends, module, topology, mapper, validator, wiring, "
-        "buffer_kind, backpressure, recv_fairness, n_slots, slot_size, protocol, ll_slot_size, vc, "
+        "buffer_kind, backpressure, recv_fairness, n_slots, slot_size, min_way_bytes, "
+        "protocol, ll_max_tile_bytes, ll_slot_size, vc, "
         "vc_chunk_size, "
         "vc_weights, ipcq_credit_size_bytes, credit_return_mode, recv_blocks_on_credit, "
         "strict_validation, whole_tensor, host_copy, world_size, root, root_cube, rank_invariant, "

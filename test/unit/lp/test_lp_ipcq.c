@@ -494,9 +494,25 @@ static void a_pe_with_all_its_queues_takes_at_most_1536_bytes(void **state)
     lp_layout_free(&m);
 }
 
+/* Lines of LL take twice their bytes, up to a size; no tile takes less than the least. */
+static void a_tile_s_bytes_on_its_way(void **state)
+{
+    (void)state;
+    assert_int_equal(lp_bytes_on_way(&(struct lp_config){0}, 100), 100);
+    const struct lp_config lines = {.half_payload = true};
+    assert_int_equal(lp_bytes_on_way(&lines, 100), 200);
+    const struct lp_config some = {.half_payload = true, .ll_max_tile_bytes = 100};
+    assert_int_equal(lp_bytes_on_way(&some, 100), 200);
+    assert_int_equal(lp_bytes_on_way(&some, 101), 101);
+    const struct lp_config least = {.half_payload = true, .min_way_bytes = 64};
+    assert_int_equal(lp_bytes_on_way(&least, 4), 128);
+    assert_int_equal(lp_bytes_on_way(&(struct lp_config){.min_way_bytes = 64}, 65), 65);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_tile_s_bytes_on_its_way),
         cmocka_unit_test(a_send_without_back_pressure_goes_on_at_once),
         cmocka_unit_test(pe_ipcq_controls_and_pe_dma_moves),
         cmocka_unit_test(the_head_announces_no_tile_that_is_not_there),
