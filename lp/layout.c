@@ -85,6 +85,7 @@ void lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct
         m->cube.pe_bytes += sizeof(struct lp_backlog) + needs.launches * sizeof(struct lp_queued);
     m->cube.state_bytes = m->cube.pe_offset + m->pes * m->cube.pe_bytes;
     add_accounts(m);
+    m->sequencer_offset = round_up_to_word(lp_state_bytes_of(m, LP_OF_IO_DIE));
     for (enum hw_port port = 0; port < HW_PORTS; port++)
         m->router.of_port[port] = (uint8_t)hw_port_router(hw, port);
     m->router.centre = (uint8_t)hw_centre_router(hw);

@@ -31,10 +31,12 @@ struct lp_config {
 };
 
 struct lp_needs {
-    uint32_t contexts; /* up to TL_CONTEXTS_MAX; 0 counts as 1 */
-    uint32_t peers;    /* most PEs with which one PE exchanges puts and notifies; 0: none */
-    uint32_t launches; /* most kernels that wait for a PE while another one runs there; 0: none */
-    uint32_t accounts; /* under which links count the bytes of batches; 0: all together alone */
+    uint32_t contexts;   /* up to TL_CONTEXTS_MAX; 0 counts as 1 */
+    uint32_t peers;      /* most PEs with which one PE exchanges puts and notifies; 0: none */
+    uint32_t launches;   /* most kernels that wait for a PE while another one runs there; 0: none */
+    uint32_t accounts;   /* under which links count the bytes of batches; 0: all together alone */
+    uint32_t operations; /* most of a SIP's program (lp/program.h); 0: there are no programs */
+    uint32_t turns;      /* that their operations take (lp_program.turns) */
 };
 
 /* The most bytes of a tile: as many as a slot has. With whole_tensor any tensor is one tile. */

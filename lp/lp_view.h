@@ -86,7 +86,8 @@ static inline bool lp_to_host(const struct lp_transfer *transfer)
 static inline bool lp_is_control(const struct lp_transfer *transfer)
 {
     return (transfer->kind >= LP_TRANSFER_INIT && transfer->kind <= LP_TRANSFER_DONE) ||
-           transfer->kind == LP_TRANSFER_MAP || transfer->kind == LP_TRANSFER_WRITE;
+           transfer->kind == LP_TRANSFER_MAP || transfer->kind == LP_TRANSFER_WRITE ||
+           transfer->kind >= LP_TRANSFER_BEGIN;
 }
 
 /* The flight of a transfer whose event is being handled. */

@@ -31,6 +31,7 @@ struct lp_cause_direct; /* lp/causes.h */
 struct lp_batch;        /* lp/host/batches.h */
 struct lp_plan;         /* lp/queues/queue_ends.h */
 struct lp_maps;         /* lp/maps.h */
+struct lp_program;      /* lp/program.h */
 
 /* The sender of an event: an entity, and that entity's number for the event. */
 struct lp_sender {
@@ -52,6 +53,7 @@ struct lp_launch {
     const struct tl_kernel *kernel;
     struct tl_args args;
     uint32_t batch;    /* launches of one collective; its transfers carry this number */
+    uint32_t op;       /* 1 + the operation of its SIP's program that it belongs to; 0: none */
     bool cuts_streams; /* lp_batch_options.cuts_streams */
     int64_t start_ps;  /* its kernels start no earlier. Set when the messages are injected */
     const struct lp_dirs *dirs; /* NULL: the kernel's directions are the PE's */
@@ -161,6 +163,8 @@ struct lp_model {
     struct lp_emitted emit;
     struct lp_launches launches;
     struct lp_accounts accounts;
+    const struct lp_program *program; /* NULL: none */
+    size_t sequencer_offset;          /* in an IO die's state */
 };
 
 /* Of an LP that has links. */
@@ -460,7 +464,10 @@ enum lp_transfer_kind {
     LP_TRANSFER_WRITE,     /* control: MemoryWriteMsg, its data with it */
     LP_TRANSFER_LOAD,      /* the request of a load from another PE's memory: of `order` bytes at
                               `seq` in `memory`; dir: of the loading PE, context and move */
-    LP_TRANSFER_LOADED     /* and the data, `order` bytes in all; dir: as above */
+    LP_TRANSFER_LOADED,    /* and the data, `order` bytes in all; dir: as above */
+    LP_TRANSFER_BEGIN,     /* control, to io_cpu: begins its program */
+    LP_TRANSFER_SIGNAL     /* control, from io_cpu to io_cpu; seq: an operation, dir: what is said
+                              of it (fabric/sequencer.c) */
 };
 enum { LP_TRANSFER_LAST = 1 };   /* flag: the last chunk, or the whole, of its transfer */
 enum { LP_TRANSFER_REDUCE = 2 }; /* flag: a put_reduce */

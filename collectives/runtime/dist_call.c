@@ -326,6 +326,7 @@ static int launch_rank(struct dist_work *work, uint32_t rank, struct cw_error *e
     }
     const uint32_t *pes;
     uint32_t count = launched_pes(work, &call, &pes);
+    lp_system_launch_from(dist->system, submission->operation);
     if (submission->messages != NULL) {
         count = dist_messages_threads(submission->messages, rank, pes, count, dist->launched);
         pes = dist->launched;
@@ -475,7 +476,7 @@ static int ready_part(const struct dist_part *part, struct cw_error *error)
 {
     struct dist_work *const work = part->work;
     int code = dist_check_alike(work, part->rank, error);
-    if (code == CW_OK)
+    if (code == CW_OK && work->submissions[part->rank].operation == UINT32_MAX)
         code = dist_check_shared(work, part->rank, error);
     if (code == CW_OK)
         code = keep_before(work, part->rank, error);
@@ -563,6 +564,7 @@ int dist_launch_parts(struct dist *dist, struct cw_error *error)
         code = dist_drain_copies(dist, error);
     for (size_t i = 0; i < count && code == CW_OK; i++)
         code = launch_part(&parts[i], error);
+    lp_system_launch_from(dist->system, UINT32_MAX);
     dist_phase_end(dist, "launches");
     return code == CW_OK ? dist_inject(dist, error) : code;
 }
@@ -766,6 +768,7 @@ static int submit(struct dist_work *work, uint32_t rank, const struct submission
     struct dist *const dist = work->dist;
     work->submissions[rank] = *submission;
     work->submissions[rank].order = ++dist->submissions;
+    work->submissions[rank].operation = dist->operation;
     work->tensors[rank] = submission->out;
     work->submits[rank] = true;
     if (!dist_note_part(work, rank))
@@ -818,17 +821,26 @@ struct dist_work *dist_submit(const struct submission *submission)
                 "dist_%s: the world has no queues (dist_options.groups_only); legal: calls of its "
                 "groups",
                 ccl_collective_name(submission->collective));
-    dist_wait_for_room(dist, world_rank);
+    if (dist->operation == UINT32_MAX)
+        dist_wait_for_room(dist, world_rank);
     struct dist_work *const work = submission->collective == CCL_SEND_RECV
                                        ? dist_work_alone(group)
                                        : dist_work_of_call(group, rank);
     if (work == NULL)
         dist_free_messages(submission->messages);
     const int code = work != NULL ? submit(work, rank, submission, &error) : dist_no_memory(&error);
+    dist->operation = UINT32_MAX;
     if (code != CW_OK)
         mp_fail(error.exit_code, "%s", cw_error_text(&error));
     return work;
 }
+
+uint32_t dist_operation_of(const struct dist_completion *completion, uint32_t rank)
+{
+    return completion->work->submissions[rank].operation;
+}
+
+void dist_next_operation(uint32_t operation) { dist_current()->operation = operation; }
 
 void dist_wait_for_all(struct dist_work *work)
 {

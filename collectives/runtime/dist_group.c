@@ -153,7 +153,8 @@ static int make_group(struct dist *dist, uint32_t number, const struct dist_grou
     struct dist_group *const group = dist->groups[number];
     const struct config *const config = spec->config != NULL ? spec->config : dist->options.config;
     const char *key;
-    *group = (struct dist_group){.dist = dist, .size = spec->count, .account = spec->account};
+    *group = (struct dist_group){
+        .dist = dist, .number = number, .size = spec->count, .account = spec->account};
     if (spec->name != NULL)
         snprintf(group->name, sizeof group->name, "%s", spec->name);
     else
@@ -399,6 +400,7 @@ struct dist_group *dist_group_at(struct dist *dist, uint32_t number)
     return number < dist->group_count ? dist->groups[number] : NULL;
 }
 
+uint32_t dist_group_number(const struct dist_group *group) { return group->number; }
 const char *dist_group_name(const struct dist_group *group) { return group->name; }
 uint32_t dist_group_size(const struct dist_group *group) { return group->size; }
 

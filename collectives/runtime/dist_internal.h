@@ -38,7 +38,8 @@ struct submission {
     /* A computation beside the collective, or alone (compute_call.h); more NULL: none. */
     struct tensor *operands; /* region DIST_OPERANDS_REGION of the launches; NULL: none */
     const void *more;        /* of the launches: the computation's job */
-    uint32_t first_pe, pes;  /* of the SIP, that it is launched on; pes 0: those of the operands */
+    uint32_t operation;     /* of the SIP's program (lp/program.h); UINT32_MAX: the host launches */
+    uint32_t first_pe, pes; /* of the SIP, that it is launched on; pes 0: those of the operands */
     const struct tl_kernel *kernel;        /* of both together; NULL: the algorithm's */
     const struct ccl_algorithm *algorithm; /* of the computation alone; NULL: the collective's */
 };
@@ -57,6 +58,7 @@ struct dist_group {
     struct dist *dist;
     char name[DIST_GROUP_NAME_BYTES]; /* "": the world's */
     uint32_t size;                    /* ranks */
+    uint32_t number;                  /* among dist->groups */
     uint32_t account;                 /* dist_group_spec.account */
     uint32_t *lists;                  /* of a group that is not the world: its own lists */
     const uint32_t *ranks;            /* [size] in the world; NULL: the same */
@@ -153,6 +155,9 @@ struct dist {
     struct dist_part *parts;    /* [part_count] to be launched, in order */
     size_t part_count, part_capacity;
     uint64_t submissions;   /* ever */
+    uint32_t operation;     /* that the next call is of; UINT32_MAX: of none */
+    bool runs_operations;   /* ranks wait for the end of their programs, */
+    bool operations_over;   /* which has come */
     uint32_t waits_alone;   /* ranks that wait for their own end of a work, or for a time */
     int64_t now_ps;         /* the host's time */
     struct dist_part *ends; /* [end_count] parts whose kernels have answered, in order of time; from

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/runtime/dist_call.h"
 #include "collectives/runtime/dist_internal.h"
 #include "collectives/runtime/dist_results.h"
 #include "collectives/runtime/dist_scratch.h"
@@ -462,6 +463,25 @@ void dist_wait_until_ps(int64_t t_ps)
     dist->waits_alone--;
 }
 
+static bool are_operations_over(const void *arg)
+{
+    const struct dist *const dist = arg;
+    return !dist->failed && dist->operations_over;
+}
+
+static void describe_operations(const void *arg, char *text, size_t size)
+{
+    (void)arg;
+    snprintf(text, size, "for the end of its program");
+}
+
+void dist_run_operations(void)
+{
+    struct dist *const dist = dist_current();
+    dist->runs_operations = !dist->operations_over;
+    mp_wait_until(&(struct mp_wait){are_operations_over, describe_operations, NULL, dist});
+}
+
 void dist_wait_for_room(struct dist *dist, uint32_t world_rank)
 {
     uint32_t count;
@@ -585,6 +605,13 @@ static bool advance(struct dist *dist, struct cw_error *error)
 {
     if (dist_launch_parts(dist, error) != CW_OK)
         return false;
+    if (dist->runs_operations) {
+        dist->runs_operations = false;
+        if (lp_system_begin_program(dist->system, error) != CW_OK ||
+            run_to_end(dist, error) != CW_OK)
+            return false;
+        return dist->operations_over = true;
+    }
     while (dist->end_count == 0 && dist_is_in_flight(dist)) {
         if (alone_in_flight(dist) != NULL)
             return run_to_end(dist, error) == CW_OK;

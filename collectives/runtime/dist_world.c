@@ -301,6 +301,7 @@ struct dist *dist_create(const struct dist_options *options, struct cw_error *er
         return NULL;
     }
     dist->options = *options;
+    dist->operation = UINT32_MAX;
     dist->facts.world_size = dist_world_size_for(config);
     dist->world =
         (struct dist_group){.dist = dist, .size = dist->facts.world_size, .config = config};

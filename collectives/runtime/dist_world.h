@@ -51,6 +51,8 @@ struct dist_moved {
     uint64_t first_in, first_out, count;
 };
 struct dist_moved dist_moved(const struct dist_completion *completion, uint64_t message);
+/* The operation of its SIP's program that a rank's part of the call was (dist_next_operation()). */
+uint32_t dist_operation_of(const struct dist_completion *completion, uint32_t rank);
 
 /* A process group beside the world, which is known when the world is created. */
 struct dist_group_spec {
@@ -154,6 +156,7 @@ int dist_get_world_size(void); /* in a process group */
 struct dist_group;
 struct dist_group *dist_group_at(struct dist *dist, uint32_t number);
 struct dist_group *dist_new_group(const uint32_t *ranks, uint32_t count);
+uint32_t dist_group_number(const struct dist_group *group); /* the same number */
 const char *dist_group_name(const struct dist_group *group);
 uint32_t dist_group_size(const struct dist_group *group);
 struct dp_policy dist_group_policy(const struct dist_group *group);

@@ -4,6 +4,8 @@
  * transfer.c decides which links a transfer takes. Runs in handlers only, on the LP's own worker.
  */
 #include "lp/fabric/fabric.h"
+#include "lp/fabric/sequencer.h"
+#include "lp/program.h"
 
 /* Reads one field on its own. Some fields have been written a moment ago. One load of several of
  * them would wait until all have reached the cache. */
@@ -457,10 +459,15 @@ void lp_send_to_host(struct lp_view *view, uint32_t pe, enum lp_transfer_kind ki
                                          .kind = (uint8_t)kind,
                                          .exit = HW_OUTLET_NONE};
     struct hw_flight flight = lp_flight(view->ctx, &transfer);
+    const struct lp_sender sender = lp_next_sender(view, pe);
+    if (lp_is_of_program(m, &transfer) && m->program->free_control) {
+        lp_forward(view->ctx, lp_of_io_die(m, view->sip), LP_EVENT_CPU_DONE, sender, &transfer,
+                   &flight);
+        return;
+    }
     flight.tau_ps += m->hw.overhead_ps[HW_NODE_PE_CPU];
     if (lp_traces_causes(m))
         lp_cause_flight_part(LP_PART_CPU, m->hw.overhead_ps[HW_NODE_PE_CPU]);
-    const struct lp_sender sender = lp_next_sender(view, pe);
     lp_cross_pe_out(view, &flight, pe);
     lp_cross_noc(view, &flight, m->router.of_pe[pe], m->router.centre);
     lp_cross_m_cpu(view, &flight, true);

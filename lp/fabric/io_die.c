@@ -6,12 +6,13 @@
 #include "lp/fabric/io_die.h"
 
 #include "lp/fabric/fabric.h"
+#include "lp/fabric/sequencer.h"
 
 /* ---- IO die ---------------------------------------------------------------------------------- */
 
 static size_t io_die_state_bytes(const struct lp_model *m)
 {
-    return lp_state_bytes_of(m, LP_OF_IO_DIE);
+    return m->sequencer_offset + lp_sequencer_bytes(&m->needs);
 }
 
 static void nothing_to_init(const struct lp_model *m, uint32_t lp, void *state)
@@ -88,6 +89,17 @@ static void leave_sip(struct die_view *view, const struct cw_event *event, struc
     lp_forward(view->ctx, lp, LP_EVENT_TRANSFER, lp_sender_of(event), transfer, flight);
 }
 
+/* From a port to io_cpu, which is a server. */
+static void to_io_cpu(struct die_view *view, const struct cw_event *event, struct hw_flight *flight,
+                      const struct lp_transfer *transfer, enum hw_port port)
+{
+    const struct lp_model *m = view->m;
+    cross_io_die_link(view, flight, HW_LINK_HUB, m->links.first[LP_LINKS_HUB_IN] + port,
+                      HW_NODE_IO_HUB);
+    cross_io_die_link(view, flight, HW_LINK_HUB, m->links.first[LP_LINKS_TO_IO_CPU], HW_NODE_KINDS);
+    lp_forward(view->ctx, event->lp, LP_EVENT_CPU_ARRIVAL, lp_sender_of(event), transfer, flight);
+}
+
 /* A transfer's tail enters an IO port: from a cube of this SIP by a port, or from outside by an
  * outlet. */
 static void enter_io_port(struct die_view *view, const struct cw_event *event)
@@ -104,12 +116,9 @@ static void enter_io_port(struct die_view *view, const struct cw_event *event)
     const enum hw_port port =
         from_cube ? (enum hw_port)transfer.port : hw_route_side(&m->hw, transfer.port);
     if (lp_to_host(&transfer)) {
-        cross_io_die_link(view, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_HUB_IN] + port,
-                          HW_NODE_IO_HUB);
-        cross_io_die_link(view, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_TO_IO_CPU],
-                          HW_NODE_KINDS); /* io_cpu is a server */
-        lp_forward(view->ctx, event->lp, LP_EVENT_CPU_ARRIVAL, lp_sender_of(event), &transfer,
-                   &flight);
+        to_io_cpu(view, event, &flight, &transfer, port);
+    } else if (to_sip == view->sip && transfer.kind == LP_TRANSFER_SIGNAL) {
+        to_io_cpu(view, event, &flight, &transfer, port);
     } else if (to_sip == view->sip) {
         enter_sip(view, event, &flight, &transfer, port);
     } else if (from_cube) {
@@ -146,6 +155,12 @@ static void io_cpu_done(struct die_view *view, const struct cw_event *event)
     const struct lp_model *m = view->m;
     struct lp_transfer transfer = *LP_PAYLOAD(view->ctx, event, struct lp_transfer);
     struct hw_flight flight = lp_flight(view->ctx, &transfer);
+    const bool signals = transfer.kind == LP_TRANSFER_SIGNAL;
+    if (transfer.kind == LP_TRANSFER_BEGIN || lp_is_of_program(m, &transfer) ||
+        (signals && lp_sip_of(m, transfer.dst) == view->sip)) {
+        lp_sequencer_message(view->ctx, view->die, view->sip, &transfer);
+        return;
+    }
     if (lp_to_host(&transfer)) {
         cross_io_die_link(view, &flight, HW_LINK_PCIE, m->links.first[LP_LINKS_TO_HOST],
                           HW_NODE_HOST);
@@ -154,6 +169,14 @@ static void io_cpu_done(struct die_view *view, const struct cw_event *event)
     }
     cross_io_die_link(view, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_FROM_IO_CPU],
                       HW_NODE_IO_HUB);
+    if (signals) {
+        const uint32_t out = hw_route_sip(&m->hw, view->sip, lp_sip_of(m, transfer.dst));
+        cross_io_die_link(view, &flight, HW_LINK_HUB,
+                          m->links.first[LP_LINKS_HUB_OUT] + hw_route_side(&m->hw, out),
+                          HW_NODE_IO_PORT);
+        leave_sip(view, event, &flight, &transfer, out);
+        return;
+    }
     cross_io_die_link(view, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_HUB_OUT] + HW_PORT_W,
                       HW_NODE_IO_PORT);
     enter_sip(view, event, &flight, &transfer, HW_PORT_W);

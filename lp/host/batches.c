@@ -163,7 +163,8 @@ struct lp_batch *lp_batches_find(const struct lp_batches *batches, uint32_t numb
 }
 
 uint32_t lp_batches_add_launch(struct lp_batches *batches, struct lp_model *m,
-                               const struct tl_kernel *kernel, const struct tl_args *args)
+                               const struct tl_kernel *kernel, const struct tl_args *args,
+                               uint32_t op)
 {
     struct lp_launches *const launches = &m->launches;
     struct lp_batch *const batch = batches->current;
@@ -171,7 +172,7 @@ uint32_t lp_batches_add_launch(struct lp_batches *batches, struct lp_model *m,
     if (count > 0) {
         const struct lp_launch *const last = &launches->at[count - 1];
         if (last->of == batch && last->start_ps == INT64_MAX && last->kernel == kernel &&
-            memcmp(&last->args, args, sizeof *args) == 0)
+            last->op == op && memcmp(&last->args, args, sizeof *args) == 0)
             return launches->last;
     }
     if (count == launches->capacity) {
@@ -185,6 +186,7 @@ uint32_t lp_batches_add_launch(struct lp_batches *batches, struct lp_model *m,
     launches->at[count] = (struct lp_launch){.kernel = kernel,
                                              .args = *args,
                                              .batch = batch->number,
+                                             .op = op,
                                              .cuts_streams = batch->cuts_streams,
                                              .start_ps = INT64_MAX,
                                              .dirs = batch->dirs,

@@ -57,9 +57,10 @@ bool lp_batches_count(const struct lp_batches *batches, struct lp_model *m, uint
 /* The batch with this number; NULL: it has ended. */
 struct lp_batch *lp_batches_find(const struct lp_batches *batches, uint32_t number);
 /* Adds a launch of batches->current to the table, or finds its latest one, if that says the same.
- * Returns its number; 0: out of memory. */
+ * Returns its number; 0: out of memory. `op`: lp_launch.op. */
 uint32_t lp_batches_add_launch(struct lp_batches *batches, struct lp_model *m,
-                               const struct tl_kernel *kernel, const struct tl_args *args);
+                               const struct tl_kernel *kernel, const struct tl_args *args,
+                               uint32_t op);
 /* For reports: "kernel ring of group tp0, call 3 (all_reduce), rank 2". */
 enum { LP_LAUNCH_NAME_BYTES = 256 };
 const char *lp_launch_name(const struct lp_launch *launch, char text[LP_LAUNCH_NAME_BYTES]);

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "lp/program.h"
 #include "lp/queues/queue_ends.h"
 
 struct place {
@@ -195,6 +196,10 @@ static void join_all(const struct place *p)
     }
     if (p->m->grows)
         allow_any_queue(p);
+    const struct lp_program *const program = p->m->program;
+    for (size_t i = 0; i < (size_t)p->workers * p->workers && program != NULL; i++)
+        if (program->free_control || program->meets)
+            p->least_ps[i] = 0;
     for (uint32_t w = 0; w < p->workers; w++) /* no bound within a worker */
         p->least_ps[(size_t)w * p->workers + w] = 0;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/invariant.h"
+#include "lp/fabric/sequencer.h"
 #include "lp/host/batches.h"
 #include "lp/host/control.h"
 #include "lp/host/deadlock.h"
@@ -33,8 +34,10 @@ struct lp_system {
     struct lp_maps *maps;
     struct lp_cut cut; /* with more than one thread */
     struct lp_batches batches;
-    uint64_t acknowledged; /* before the current batch */
-    int64_t host_now_ps;   /* the host's time: when messages are submitted */
+    uint64_t acknowledged;  /* before the current batch */
+    int64_t host_now_ps;    /* the host's time: when messages are submitted */
+    uint32_t launches_from; /* the operation of a program that launches are of, or UINT32_MAX */
+    bool in_program;        /* it has begun, and has not ended */
     struct lp_landing landing;
     struct lp_launched *launched; /* [launched_count] since the last drain */
     size_t launched_count, launched_capacity;
@@ -236,6 +239,8 @@ static bool build_model(struct lp_system *system)
     for (uint32_t i = 0; i < LP_PLANS; i++)
         m->plan[1 + i] = options->plan[i];
     m->grows = options->grows;
+    m->program = options->program;
+    system->launches_from = UINT32_MAX;
     m->emit = emitted(options);
     m->emit.answer = on_answer;
     m->emit.answer_arg = system;
@@ -520,6 +525,153 @@ static bool note_launched(struct lp_system *system, const uint32_t *pe, uint32_t
     return true;
 }
 
+/* ---- programs -------------------------------------------------------------------------------- */
+
+void lp_system_launch_from(struct lp_system *system, uint32_t op) { system->launches_from = op; }
+
+/* A place for another run of the SIP's program; NULL: out of memory. */
+static struct lp_program_run *add_run(struct lp_program_of_sip *own, struct lp_program_op *op)
+{
+    if (own->run_count == own->run_capacity) {
+        const uint32_t capacity = 2 * own->run_capacity + 64;
+        struct lp_program_run *const runs = realloc(own->runs, capacity * sizeof *runs);
+        if (runs == NULL)
+            return NULL;
+        own->runs = runs;
+        own->run_capacity = capacity;
+    }
+    if (op->run_count++ == 0)
+        op->first_run = own->run_count;
+    return &own->runs[own->run_count++];
+}
+
+/* A launch of the current operation, on these PEs of one SIP. False: out of memory. */
+static bool add_runs(struct lp_system *system, const uint32_t *pe, uint32_t count, uint32_t launch)
+{
+    struct lp_program_of_sip *const own =
+        &system->options.program->sip[pe[0] / system->control.sip_pes];
+    struct lp_program_run *run = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        if (run != NULL && run->count == 1)
+            run->stride = pe[i] - run->pe;
+        if (run != NULL && pe[i] == run->pe + run->count * run->stride) {
+            run->count++;
+            continue;
+        }
+        run = add_run(own, &own->ops[system->launches_from]);
+        if (run == NULL)
+            return false;
+        *run = (struct lp_program_run){.launch = launch, .pe = pe[i], .count = 1, .stride = 1};
+    }
+    system->batches.current->kernels += count;
+    current_times(system)->submitted += count;
+    return true;
+}
+
+int lp_system_begin_program(struct lp_system *system, struct cw_error *error)
+{
+    const struct lp_program *const program = system->options.program;
+    system->launches_from = UINT32_MAX;
+    system->in_program = true;
+    for (uint32_t sip = 0; sip < system->model.hw.sip_count; sip++)
+        if (program->sip[sip].count > 0 &&
+            !lp_control_submit(&system->control,
+                               (struct lp_control_message){.pe = sip * system->control.sip_pes,
+                                                           .kind = LP_TRANSFER_BEGIN}))
+            return machine_out_of_memory(error);
+    return CW_OK;
+}
+
+static const struct lp_io_die *io_die(const struct lp_system *system, uint32_t sip)
+{
+    return cw_state(system->sim, lp_of_io_die(&system->model, sip));
+}
+
+int64_t lp_system_program_begun_ps(const struct lp_system *system, uint32_t sip)
+{
+    return lp_sequencer_begun_ps(&system->model, io_die(system, sip));
+}
+
+struct lp_program_times lp_system_program_times(const struct lp_system *system, uint32_t sip,
+                                                uint32_t op)
+{
+    const struct lp_model *const m = &system->model;
+    const int64_t begun_ps = lp_sequencer_begun_ps(m, io_die(system, sip));
+    struct lp_program_times times = lp_sequencer_times(m, io_die(system, sip), op);
+    times.start_ps -= begun_ps;
+    times.end_ps -= begun_ps;
+    return times;
+}
+
+/* An operation whose kernels have ended. */
+struct ended {
+    int64_t t_ps;
+    uint32_t sip, op;
+};
+
+static int by_end(const void *a, const void *b)
+{
+    const struct ended *const x = a, *const y = b;
+    if (x->t_ps != y->t_ps)
+        return x->t_ps < y->t_ps ? -1 : 1;
+    if (x->sip != y->sip)
+        return x->sip < y->sip ? -1 : 1;
+    return x->op < y->op ? -1 : x->op > y->op;
+}
+
+/* The first operation of a SIP that is not over, and how many there are. */
+static int report_unfinished(struct lp_system *system, struct cw_error *error)
+{
+    const struct lp_program *const program = system->options.program;
+    char text[300] = "";
+    uint32_t left = 0;
+    if (lp_deadlock_report(&system->model, system->sim, error) == CW_PROGRAM_FAILED)
+        return error->exit_code;
+    for (uint32_t sip = 0; sip < system->model.hw.sip_count; sip++)
+        for (uint32_t op = 0; op < program->sip[sip].count; op++)
+            if (lp_sequencer_times(&system->model, io_die(system, sip), op).end_ps < 0 &&
+                left++ == 0 && program->name != NULL)
+                (void)program->name(program->arg, sip, op, text, sizeof text);
+    return cw_error_set(error, CW_PROGRAM_FAILED,
+                        "%u operations wait for each other: %s is the first of them", left, text);
+}
+
+/* As if the kernels' completions had come to the host. */
+static int end_program(struct lp_system *system, struct cw_error *error)
+{
+    const struct lp_program *const program = system->options.program;
+    const struct lp_model *const m = &system->model;
+    size_t count = 0;
+    system->in_program = false;
+    for (uint32_t sip = 0; sip < m->hw.sip_count; sip++) {
+        count += program->sip[sip].count;
+        if (program->sip[sip].count > 0 && lp_sequencer_left(m, io_die(system, sip)) > 0)
+            return report_unfinished(system, error);
+    }
+    struct ended *const ended = malloc((count + 1) * sizeof *ended);
+    if (ended == NULL)
+        return cw_error_memory(error, "the ends of operations");
+    count = 0;
+    for (uint32_t sip = 0; sip < m->hw.sip_count; sip++)
+        for (uint32_t op = 0; op < program->sip[sip].count; op++)
+            ended[count++] =
+                (struct ended){lp_sequencer_times(m, io_die(system, sip), op).end_ps, sip, op};
+    qsort(ended, count, sizeof *ended, by_end);
+    for (size_t i = 0; i < count; i++) {
+        const struct lp_program_of_sip *const own = &program->sip[ended[i].sip];
+        const struct lp_program_op *const op = &own->ops[ended[i].op];
+        for (uint32_t k = 0; k < op->run_count; k++)
+            for (uint32_t kernel = 0; kernel < own->runs[op->first_run + k].count; kernel++)
+                on_answer(system,
+                          &(struct lp_answer){ended[i].t_ps, own->runs[op->first_run + k].pe,
+                                              own->runs[op->first_run + k].launch});
+    }
+    free(ended);
+    return CW_OK;
+}
+
+/* ---- launches -------------------------------------------------------------------------------- */
+
 int lp_system_submit_launches(struct lp_system *system, const uint32_t *pe, uint32_t count,
                               const struct tl_kernel *kernel, const struct tl_args *args,
                               struct cw_error *error)
@@ -527,9 +679,12 @@ int lp_system_submit_launches(struct lp_system *system, const uint32_t *pe, uint
     int code = tl_kernel_check(kernel, error);
     if (code != CW_OK || count == 0)
         return code;
-    const uint32_t launch = lp_batches_add_launch(&system->batches, &system->model, kernel, args);
+    const uint32_t launch = lp_batches_add_launch(&system->batches, &system->model, kernel, args,
+                                                  system->launches_from + 1);
     if (launch == 0 || !note_launched(system, pe, count, launch))
         return machine_out_of_memory(error);
+    if (system->launches_from != UINT32_MAX)
+        return add_runs(system, pe, count, launch) ? CW_OK : machine_out_of_memory(error);
     for (uint32_t i = 0; i < count && code == CW_OK; i++)
         code = submit_message(system, pe[i], LP_TRANSFER_LAUNCH, launch, 0, error);
     return code;
@@ -662,6 +817,8 @@ int lp_system_drain(struct lp_system *system, struct cw_error *error)
         return code;
     if (CW_ASSERTING && lp_check_drained(&system->model, system->sim, error) != CW_OK)
         return CW_BUG;
+    if (system->in_program && (code = end_program(system, error)) != CW_OK)
+        return code;
     code = check_ended(system, error);
     system->launched_count = 0;
     if (code == CW_OK && system->is_to_keep)

@@ -13,6 +13,7 @@
 #include "lp/host/placement.h"
 #include "lp/host/wired.h"
 #include "lp/maps.h"
+#include "lp/program.h"
 
 /*
  * Receives why each event comes when it comes: struct lp_cause and struct lp_waited (lp/causes.h),
@@ -38,6 +39,9 @@ struct lp_system_options {
     const struct lp_config *queues;
     struct lp_needs needs;
     const struct lp_plan *plan[LP_PLANS]; /* that IpcqInitMsgs may name; they outlive the machine */
+    /* What the SIPs' io_cpus carry out by themselves; it outlives the machine, which adds launches.
+     * needs.operations is its longest program's. NULL: nothing. */
+    struct lp_program *program;
     bool grows; /* plans may get more queues between drains: the lookahead allows for any */
     /* Passed on to the engine. The machine itself sets the workers of LPs, the least delays, the
      * receiver of records. end_ps: 0, or the end of simulated time; a run that would continue then
@@ -129,6 +133,22 @@ int lp_system_submit_launch(struct lp_system *system, uint32_t pe, const struct 
 int lp_system_submit_launches(struct lp_system *system, const uint32_t *pe, uint32_t count,
                               const struct tl_kernel *kernel, const struct tl_args *args,
                               struct cw_error *error);
+
+/*
+ * Launches of a program (lp_system_options.program):
+ *   lp_system_launch_from()    from here on, launches that are submitted are of this operation: its
+ *                              SIP's io_cpu will send them. Launches of one operation come one
+ *                              after the other. UINT32_MAX: they are the host's again
+ *   lp_system_begin_program()  submits the message to each io_cpu that begins its program. After
+ *                              the next lp_system_drain() all operations are over, and their
+ *                              kernels have been answered, in order of their times
+ *   lp_system_program_times()  of an operation, counted from the program's begin
+ */
+void lp_system_launch_from(struct lp_system *system, uint32_t op);
+int lp_system_begin_program(struct lp_system *system, struct cw_error *error);
+int64_t lp_system_program_begun_ps(const struct lp_system *system, uint32_t sip);
+struct lp_program_times lp_system_program_times(const struct lp_system *system, uint32_t sip,
+                                                uint32_t op);
 
 /*
  * A host that reacts while the machine runs: submits at times of its own, and runs in steps.

@@ -164,7 +164,7 @@ const char *workload_op_name(const struct workload_graph *graph, const struct wo
 /* ---- checking -------------------------------------------------------------------------------- */
 
 struct check {
-    struct workload_graph *graph;
+    const struct workload_graph *graph;
     struct cw_error *error;
 };
 

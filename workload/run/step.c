@@ -1,0 +1,392 @@
+/*
+ * step.c: runs the graph of a step (step.h). The worker of each rank makes all its rank's calls
+ * ahead, as operations of its SIP's program, and waits for the programs' end; io_cpus do the rest.
+ */
+#include "workload/run/step.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/compute/compute_call.h"
+#include "collectives/runtime/dist_messages.h"
+#include "workload/run/step_plan.h"
+
+/* A tensor that calls share which need one alike; of one rank. */
+struct shared_tensor {
+    struct dp_policy policy;
+    uint64_t n_elem;
+    uint8_t dtype;
+    uint8_t use; /* 0: input, 1: output */
+    struct tensor *tensor;
+};
+
+struct step_run {
+    const struct step_options *options;
+    struct step_plan plan;
+    struct dist *dist;
+    struct step_result *result;
+    bool no_memory;
+};
+
+/* A rank's worker at work. */
+struct maker {
+    struct step_run *run;
+    uint32_t rank;
+    struct shared_tensor *tensors;
+    uint32_t tensor_count;
+    struct dist_work **works; /* [work_count] its handles */
+    uint32_t work_count;
+};
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+static struct tensor *tensor_for(struct maker *maker, const struct step_source *source,
+                                 uint64_t n_elem, enum dtype dtype, uint8_t use)
+{
+    for (uint32_t i = 0; i < maker->tensor_count; i++) {
+        const struct shared_tensor *const at = &maker->tensors[i];
+        if (at->n_elem == n_elem && at->dtype == dtype && at->use == use &&
+            memcmp(&at->policy, &source->policy, sizeof at->policy) == 0)
+            return at->tensor;
+    }
+    struct shared_tensor *const more =
+        realloc(maker->tensors, (maker->tensor_count + 1) * sizeof *more);
+    if (more == NULL)
+        mp_fail(CW_NO_RESOURCE, "out of memory: the tensors of a step");
+    maker->tensors = more;
+    more[maker->tensor_count] =
+        (struct shared_tensor){.policy = source->policy,
+                               .n_elem = n_elem,
+                               .dtype = (uint8_t)dtype,
+                               .use = use,
+                               .tensor = dist_tensor_zeros(n_elem, dtype, &source->policy)};
+    return more[maker->tensor_count++].tensor;
+}
+
+static void note_work(struct maker *maker, struct dist_work *work)
+{
+    maker->works[maker->work_count++] = work;
+}
+
+static void call_collective(struct maker *maker, const struct workload_op *op)
+{
+    const struct step_run *const run = maker->run;
+    const struct workload_set *const set = &run->options->graph->sets[op->set];
+    const struct step_source *const source = step_source_of(&run->plan, op);
+    const uint32_t number = set->group_of[maker->rank];
+    const uint32_t ranks = set->first[number + 1] - set->first[number];
+    struct dist_group *const group = dist_group_at(run->dist, source->first + number);
+    const enum dtype dtype = (enum dtype)op->dtype;
+    const uint64_t n_elem = step_elements(source, op, ranks), block = n_elem / ranks;
+    const enum redop redop = (enum redop)op->redop;
+    struct tensor *out, *in;
+    switch ((enum ccl_collective)op->collective) {
+    case CCL_ALL_REDUCE:
+        note_work(maker,
+                  dist_all_reduce_async(group, tensor_for(maker, source, n_elem, dtype, 1), redop));
+        break;
+    case CCL_REDUCE_SCATTER:
+        out = tensor_for(maker, source, block, dtype, 1);
+        in = tensor_for(maker, source, n_elem, dtype, 0);
+        note_work(maker, dist_reduce_scatter_async(group, out, in, redop));
+        break;
+    case CCL_ALL_GATHER:
+        out = tensor_for(maker, source, n_elem, dtype, 1);
+        in = tensor_for(maker, source, block, dtype, 0);
+        note_work(maker, dist_all_gather_async(group, out, in));
+        break;
+    case CCL_ALL_TO_ALL:
+        out = tensor_for(maker, source, n_elem, dtype, 1);
+        in = tensor_for(maker, source, n_elem, dtype, 0);
+        note_work(maker, dist_all_to_all_async(group, out, in));
+        break;
+    case CCL_BROADCAST:
+        note_work(maker, dist_broadcast_async(group, tensor_for(maker, source, n_elem, dtype, 1),
+                                              op->peer));
+        break;
+    case CCL_REDUCE:
+        note_work(maker, dist_reduce_async(group, tensor_for(maker, source, n_elem, dtype, 1),
+                                           op->peer, redop));
+        break;
+    default:
+        note_work(maker, dist_barrier_async(group));
+    }
+}
+
+/* An uneven all-to-all of the two ranks, whose only block is the message. */
+static void call_message(struct maker *maker, uint32_t meeting)
+{
+    const struct step_run *const run = maker->run;
+    struct step_message ends;
+    (void)step_message_of(&run->plan, meeting, &ends);
+    const struct {
+        uint32_t from, to;
+    } message = {ends.send.rank, ends.receive.rank};
+    const bool sends = message.from == maker->rank;
+    const uint32_t index = sends ? ends.send.op : ends.receive.op;
+    const struct workload_op *const op =
+        &step_program_of(run->options->graph, maker->rank)->ops[index];
+    const struct step_source *const source = step_source_of(&run->plan, op);
+    const uint64_t n_elem = step_elements(source, op, 2);
+    const uint64_t splits[2] = {message.to < message.from ? n_elem : 0,
+                                message.to < message.from ? 0 : n_elem};
+    const uint64_t from_splits[2] = {message.from < message.to ? n_elem : 0,
+                                     message.from < message.to ? 0 : n_elem};
+    const uint64_t none[2] = {0, 0};
+    struct tensor *const tensor =
+        tensor_for(maker, source, n_elem, (enum dtype)op->dtype, sends ? 0 : 1);
+    struct dist_group *const group = dist_group_at(run->dist, run->plan.pair_of[meeting]);
+    dist_next_operation(index);
+    note_work(maker,
+              dist_all_to_all_v_async(group, sends ? NULL : tensor, sends ? none : from_splits,
+                                      sends ? tensor : NULL, sends ? splits : none));
+}
+
+static struct compute_request request_of(const struct workload_op *op)
+{
+    struct compute_request request = {.dtype = (enum dtype)op->dtype};
+    if (op->kind == WORKLOAD_TIME) {
+        request.kind = COMPUTE_TIME;
+        request.count = 1;
+        request.time_ps = (int64_t)op->time_ps;
+    } else if (op->kind == WORKLOAD_PRODUCT) {
+        request.kind = COMPUTE_PRODUCT;
+        request.m = op->side[0];
+        request.n = op->side[1];
+        request.k = op->side[2];
+    } else {
+        request.kind = COMPUTE_ROOFLINE;
+        request.flops = op->flops;
+        request.bytes = op->bytes;
+        request.block = op->matrix ? TL_BLOCK_GEMM : TL_BLOCK_MATH;
+    }
+    return request;
+}
+
+static void call_computation(struct maker *maker, const struct workload_op *op)
+{
+    const struct compute_request request = request_of(op);
+    struct tensor *const operands =
+        request.kind == COMPUTE_PRODUCT ? dist_compute_operands(&request) : NULL;
+    note_work(maker, dist_compute_async(&request, operands));
+}
+
+static void make_calls(struct maker *maker)
+{
+    const struct step_run *const run = maker->run;
+    const struct workload_program *const p = step_program_of(run->options->graph, maker->rank);
+    for (uint32_t i = 0; i < p->op_count; i++) {
+        const struct workload_op *const op = &p->ops[i];
+        if (!step_is_call(&run->plan, op) || op->kind == WORKLOAD_SEND || op->kind == WORKLOAD_RECV)
+            continue;
+        dist_next_operation(i);
+        if (op->kind == WORKLOAD_COLLECTIVE)
+            call_collective(maker, op);
+        else
+            call_computation(maker, op);
+    }
+    for (uint32_t m = 0; m < run->plan.meetings.count && !run->options->modes.free_communication;
+         m++) {
+        struct step_message ends;
+        if (step_message_of(&run->plan, m, &ends) &&
+            (ends.send.rank == maker->rank || ends.receive.rank == maker->rank))
+            call_message(maker, m);
+    }
+}
+
+static void step_worker(int sip, void *arg)
+{
+    struct step_run *const run = arg;
+    const uint32_t rank = run->plan.rank_of_sip[sip];
+    struct maker maker = {.run = run, .rank = rank};
+    dist_init_process_group("ahbm");
+    ahbm_set_device((uint32_t)sip);
+    if (rank != WORKLOAD_NONE) {
+        const uint32_t ops = step_program_of(run->options->graph, rank)->op_count;
+        maker.works = malloc((ops + 1) * sizeof(struct dist_work *));
+        if (maker.works == NULL)
+            mp_fail(CW_NO_RESOURCE, "out of memory: the calls of a step");
+        make_calls(&maker);
+    }
+    dist_run_operations();
+    for (uint32_t i = 0; i < maker.work_count; i++)
+        dist_wait(maker.works[i]);
+    free(maker.works);
+    free(maker.tensors);
+}
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+static struct step_span *span_of(const struct step_run *run, uint32_t rank, uint32_t op)
+{
+    return &run->result->spans[run->result->first_span[rank] + op];
+}
+
+/* When its kernels began on each rank, and on the last one. */
+static int step_completed(void *arg, const struct dist_completion *completion,
+                          struct cw_error *error)
+{
+    const struct step_run *const run = arg;
+    const struct lp_phases *const phases =
+        lp_system_phases_of(dist_system(completion->dist), completion->batch);
+    const bool alone = completion->collective == CCL_COMPUTE;
+    const uint32_t size = alone ? 1 : completion->world_size;
+    int64_t met_ps = 0;
+    (void)error;
+    for (uint32_t i = 0; i < size; i++)
+        met_ps = phases->start_ps[i] > met_ps ? phases->start_ps[i] : met_ps;
+    for (uint32_t i = 0; i < size; i++) {
+        const uint32_t sip = alone ? completion->first_rank
+                                   : run->plan.specs[dist_group_number(completion->group)].ranks[i];
+        struct step_span *const span =
+            span_of(run, run->plan.rank_of_sip[sip], dist_operation_of(completion, i));
+        span->start_ps = phases->start_ps[i];
+        span->met_ps = met_ps;
+    }
+    return CW_OK;
+}
+
+/* When all that it depends on was over. */
+static int64_t ready_ps(const struct workload_program *p, const struct workload_op *op,
+                        const struct step_span *spans)
+{
+    int64_t ready_ps = 0;
+    for (uint32_t k = 0; k < op->dep_count; k++) {
+        const uint32_t dep = p->deps[op->first_dep + k];
+        const struct step_span *const on = &spans[dep & ~WORKLOAD_AFTER_START];
+        const int64_t t_ps = (dep & WORKLOAD_AFTER_START) != 0 ? on->start_ps : on->end_ps;
+        ready_ps = t_ps > ready_ps ? t_ps : ready_ps;
+    }
+    return ready_ps;
+}
+
+/* The times that the io_cpus have noted; those of kernels' starts are there, on the machine's
+ * clock. */
+static void take_times(const struct step_run *run)
+{
+    const struct workload_graph *const graph = run->options->graph;
+    struct lp_system *const system = dist_system(run->dist);
+    for (uint32_t rank = 0; rank < graph->rank_count; rank++) {
+        const uint32_t sip = step_sip_of(graph, rank);
+        const uint32_t count = step_program_of(graph, rank)->op_count;
+        const int64_t begun_ps = count > 0 ? lp_system_program_begun_ps(system, sip) : 0;
+        for (uint32_t op = 0; op < count; op++) {
+            const struct lp_program_times times = lp_system_program_times(system, sip, op);
+            struct step_span *const span = span_of(run, rank, op);
+            span->start_ps = span->met_ps > 0 ? span->start_ps - begun_ps : times.start_ps;
+            span->met_ps = span->met_ps > 0 ? span->met_ps - begun_ps : times.start_ps;
+            span->end_ps = times.end_ps;
+            if (run->plan.program.sip[sip].ops[op].kind == LP_PROGRAM_MEET)
+                span->met_ps = times.end_ps;
+            if (times.end_ps > run->result->step_ps)
+                run->result->step_ps = times.end_ps;
+        }
+        const struct workload_program *const p = step_program_of(graph, rank);
+        for (uint32_t op = 0; op < count; op++)
+            span_of(run, rank, op)->ready_ps = ready_ps(p, &p->ops[op], span_of(run, rank, 0));
+    }
+}
+
+static int allocate(struct step_result *result, const struct workload_graph *graph,
+                    struct cw_error *error)
+{
+    uint64_t count = 0;
+    *result = (struct step_result){0};
+    result->first_span = malloc((graph->rank_count + 1) * sizeof *result->first_span);
+    for (uint32_t rank = 0; result->first_span != NULL && rank <= graph->rank_count; rank++) {
+        result->first_span[rank] = count;
+        if (rank < graph->rank_count)
+            count += step_program_of(graph, rank)->op_count;
+    }
+    result->spans = calloc(count + 1, sizeof *result->spans);
+    if (result->first_span != NULL && result->spans != NULL)
+        return CW_OK;
+    step_result_free(result);
+    return cw_error_memory(error, "the times of a step");
+}
+
+/* ---- the run --------------------------------------------------------------------------------- */
+
+static const char *name_of_operation(void *arg, uint32_t sip, uint32_t op, char *text, size_t size)
+{
+    const struct step_run *const run = arg;
+    const struct workload_graph *const graph = run->options->graph;
+    const uint32_t rank = run->plan.rank_of_sip[sip];
+    char name[160];
+    (void)snprintf(
+        text, size, "rank %u: %s", rank,
+        workload_op_name(graph, &step_program_of(graph, rank)->ops[op], name, sizeof name));
+    return text;
+}
+
+static void pass_warning(void *arg, const char *text)
+{
+    const struct dist_options *const dist = &((const struct step_run *)arg)->options->dist;
+    dist->warn(dist->arg, text);
+}
+
+static void pass_phase(void *arg, const char *name)
+{
+    const struct dist_options *const dist = &((const struct step_run *)arg)->options->dist;
+    dist->phase(dist->arg, name);
+}
+
+/* Of a program. */
+static uint32_t most_operations(const struct workload_graph *graph)
+{
+    uint32_t most = 0;
+    for (uint32_t p = 0; p < graph->program_count; p++)
+        most = graph->programs[p].op_count > most ? graph->programs[p].op_count : most;
+    return most;
+}
+
+static int run_on_machine(struct step_run *run, struct cw_error *error)
+{
+    struct dist_options dist = run->options->dist;
+    dist.config = run->options->config;
+    dist.groups = run->plan.specs;
+    dist.group_count = run->plan.spec_count;
+    dist.groups_only = true;
+    dist.says_choices = true;
+    dist.no_data = !run->options->graph->verifies;
+    dist.completed = step_completed;
+    dist.warn = run->options->dist.warn != NULL ? pass_warning : NULL;
+    dist.phase = run->options->dist.phase != NULL ? pass_phase : NULL;
+    dist.arg = run;
+    dist.machine.program = &run->plan.program;
+    dist.machine.needs.operations = most_operations(run->options->graph);
+    dist.machine.needs.launches = dist.machine.needs.operations;
+    dist.machine.needs.turns = run->plan.program.turns;
+    run->plan.program.name = name_of_operation;
+    run->plan.program.arg = run;
+    run->dist = dist_create(&dist, error);
+    if (run->dist == NULL)
+        return error->exit_code;
+    void *const arg = run->options->dist.arg;
+    int code = run->options->begins != NULL ? run->options->begins(arg, run->dist, error) : CW_OK;
+    const bool has_begun = code == CW_OK;
+    if (code == CW_OK)
+        code = dist_spawn(run->dist, step_worker, run, error);
+    if (code == CW_OK)
+        take_times(run);
+    if (has_begun && run->options->ends != NULL)
+        run->options->ends(arg, run->dist, code);
+    dist_free(run->dist);
+    return code;
+}
+
+int step_run(const struct step_options *options, struct step_result *result, struct cw_error *error)
+{
+    struct step_run run = {.options = options, .result = result};
+    int code = allocate(result, options->graph, error);
+    if (code != CW_OK)
+        return code;
+    code = step_plan_make(options, &run.plan, error);
+    if (code == CW_OK)
+        code = run_on_machine(&run, error);
+    step_plan_free(&run.plan);
+    if (code != CW_OK)
+        step_result_free(result);
+    return code;
+}

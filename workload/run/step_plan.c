@@ -1,0 +1,586 @@
+/*
+ * step_plan.c: lays a graph on a machine (step_plan.h). A set that is used by several collectives
+ * has groups for each of them, since each is carried out by an entry with queues of its own; ranks
+ * that exchange messages are groups of two.
+ */
+#include "workload/run/step_plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/config/config_load.h"
+#include "collectives/runtime/install_plan.h"
+#include "hw/topology/topology.h"
+
+static int no_memory(struct cw_error *error) { return cw_error_memory(error, "the step"); }
+
+static const char *file_of(const struct workload_graph *graph)
+{
+    return graph->file != NULL ? graph->file : "workload";
+}
+
+/* ---- ranks and SIPs -------------------------------------------------------------------------- */
+
+static int place_ranks(struct step_plan *plan, struct cw_error *error)
+{
+    const struct workload_graph *const graph = plan->options->graph;
+    const uint32_t sips = plan->options->config->hw.sip_count;
+    if (graph->rank_count > sips)
+        return cw_error_set(error, CW_USAGE,
+                            "%s: %u ranks, and the machine has %u SIPs; legal: at most as many "
+                            "(system.sips.count)",
+                            file_of(graph), graph->rank_count, sips);
+    plan->rank_of_sip = malloc(sips * sizeof *plan->rank_of_sip);
+    if (plan->rank_of_sip == NULL)
+        return no_memory(error);
+    memset(plan->rank_of_sip, 255, sips * sizeof *plan->rank_of_sip);
+    for (uint32_t rank = 0; rank < graph->rank_count; rank++) {
+        const uint32_t sip = step_sip_of(graph, rank);
+        if (sip >= sips || plan->rank_of_sip[sip] != WORKLOAD_NONE)
+            return cw_error_set(
+                error, CW_USAGE, "%s: rank %u is placed on SIP %u, %s; legal: 0 to %u, each once",
+                file_of(graph), rank, sip,
+                sip >= sips ? "which does not exist" : "which has another one", sips - 1);
+        plan->rank_of_sip[sip] = rank;
+    }
+    return CW_OK;
+}
+
+/* ---- sources --------------------------------------------------------------------------------- */
+
+static const char *automatic(enum ccl_collective collective)
+{
+    static const char *const entry[CCL_COLLECTIVES] = {
+        [CCL_ALL_REDUCE] = "auto_all_reduce", [CCL_REDUCE_SCATTER] = "auto_reduce_scatter",
+        [CCL_ALL_GATHER] = "auto_all_gather", [CCL_ALL_TO_ALL] = "auto_all_to_all",
+        [CCL_BROADCAST] = "tree_allreduce",   [CCL_BARRIER] = "tree_allreduce",
+        [CCL_REDUCE] = "tree_allreduce",      [CCL_SEND_RECV] = "pairwise_all_to_all",
+    };
+    return entry[collective];
+}
+
+/* On PE 0 of each cube, unless the entry says otherwise or cannot. */
+static int set_policy(struct step_source *source, uint32_t ranks, struct cw_error *error)
+{
+    struct config *const config = &source->config;
+    const char *key;
+    struct cw_error ignored;
+    struct config ring = *config;
+    if (config->ccl.mapper[0] == '\0' && hw_cubes(&config->hw) > 1) {
+        snprintf(config->ccl.mapper, sizeof config->ccl.mapper, "pe0_all_cubes");
+        if (install_policy_for(ranks, config->ccl.algorithm, &config->ccl, &config->hw,
+                               &source->policy, &key, &ignored) == CW_OK)
+            return CW_OK;
+        config->ccl.mapper[0] = '\0';
+    }
+    if (install_policy_for(ranks, config->ccl.algorithm, &config->ccl, &config->hw, &source->policy,
+                           &key, error) == CW_OK)
+        return CW_OK;
+    ring.hw.sip_count = ranks; /* an entry that needs all SIPs of a machine sees the group as one */
+    hw_join_sips(&ring.hw, hw_topology_find("ring_1d"), &(struct hw_sip_size){.w = ranks, .h = 1});
+    return install_policy_for(ranks, ring.ccl.algorithm, &ring.ccl, &ring.hw, &source->policy, &key,
+                              &ignored) == CW_OK
+               ? CW_OK
+               : error->exit_code;
+}
+
+static uint32_t shards_of(const struct hw_config *hw, const struct dp_policy *policy)
+{
+    const uint32_t cubes = policy->num_cubes != 0 ? policy->num_cubes : hw_cubes(hw);
+    const uint32_t pes = policy->num_pes != 0 ? policy->num_pes : hw_pes(hw);
+    return (policy->cube == DP_ROW_WISE ? cubes : 1) * (policy->pe == DP_COLUMN_WISE ? pes : 1);
+}
+
+/* `ranks`: of a group. NULL: *error is filled. */
+static struct step_source *add_source(struct step_plan *plan, uint32_t set,
+                                      enum ccl_collective collective, const char *entry,
+                                      uint32_t ranks, struct cw_error *error)
+{
+    struct step_source *const more =
+        realloc(plan->sources, (plan->source_count + 1) * sizeof *more);
+    if (more == NULL) {
+        no_memory(error);
+        return NULL;
+    }
+    plan->sources = more;
+    struct step_source *const source = &more[plan->source_count];
+    *source = (struct step_source){.set = set,
+                                   .collective = (uint8_t)collective,
+                                   .config = *plan->options->config,
+                                   .first = plan->spec_count};
+    config_entry(plan->options->config, entry, &source->config.ccl);
+    source->config.ccl.n_elem = 0;
+    if (set_policy(source, ranks, error) != CW_OK)
+        return NULL;
+    source->shards = shards_of(&source->config.hw, &source->policy);
+    plan->source_count++;
+    return source;
+}
+
+const struct step_source *step_source_of(const struct step_plan *plan, const struct workload_op *op)
+{
+    const bool moves = op->kind == WORKLOAD_SEND || op->kind == WORKLOAD_RECV;
+    for (uint32_t i = 0; i < plan->source_count; i++) {
+        const struct step_source *const source = &plan->sources[i];
+        if (moves ? source->set == WORKLOAD_NONE
+                  : source->set == op->set && source->collective == op->collective)
+            return source;
+    }
+    return NULL;
+}
+
+uint64_t step_elements(const struct step_source *source, const struct workload_op *op,
+                       uint32_t ranks)
+{
+    const uint64_t unit = (uint64_t)source->shards * dtype_bytes((enum dtype)op->dtype);
+    const bool divides = op->kind == WORKLOAD_COLLECTIVE &&
+                         (op->collective == CCL_REDUCE_SCATTER ||
+                          op->collective == CCL_ALL_GATHER || op->collective == CCL_ALL_TO_ALL);
+    const uint64_t blocks = divides ? ranks : 1, elements = (op->bytes + unit - 1) / unit;
+    const uint64_t whole = (elements + blocks - 1) / blocks * blocks;
+    return whole > 0 ? whole : blocks;
+}
+
+bool step_is_call(const struct step_plan *plan, const struct workload_op *op)
+{
+    const bool meets = plan->options->modes.free_communication;
+    switch (op->kind) {
+    case WORKLOAD_ROOFLINE:
+        return op->flops > 0 || op->bytes > 0;
+    case WORKLOAD_PRODUCT:
+        return true;
+    case WORKLOAD_TIME:
+        return op->time_ps > 0;
+    case WORKLOAD_COLLECTIVE:
+    case WORKLOAD_SEND:
+    case WORKLOAD_RECV:
+        return !meets;
+    default:
+        return false;
+    }
+}
+
+/* A schedule is made for the largest call of its groups. */
+static void expect(struct step_source *source, const struct workload_op *op, uint32_t ranks)
+{
+    struct cw_error ignored;
+    const enum ccl_collective does =
+        source->set == WORKLOAD_NONE ? CCL_ALL_TO_ALL : (enum ccl_collective)source->collective;
+    const struct ccl_algorithm *const algorithm =
+        ccl_algorithm_for(&source->config.ccl, does, &ignored);
+    if (algorithm == NULL || algorithm->schedule == NULL)
+        return;
+    const uint64_t parts = does == CCL_ALL_GATHER ? ranks : 1;
+    const uint64_t bytes =
+        step_elements(source, op, ranks) / parts * dtype_bytes((enum dtype)op->dtype);
+    const uint64_t half = tl_itemsize(LP_F16); /* the unit of a configured n_elem */
+    const uint64_t n_elem = (bytes + half - 1) / half;
+    if (n_elem > source->config.ccl.n_elem)
+        source->config.ccl.n_elem = n_elem;
+    source->config.ccl.n_elem_is_most = true;
+}
+
+static int find_sources(struct step_plan *plan, struct cw_error *error)
+{
+    const struct workload_graph *const graph = plan->options->graph;
+    for (uint32_t p = 0; p < graph->program_count; p++)
+        for (uint32_t i = 0; i < graph->programs[p].op_count; i++) {
+            const struct workload_op *const op = &graph->programs[p].ops[i];
+            if (op->kind != WORKLOAD_COLLECTIVE || !step_is_call(plan, op))
+                continue;
+            const struct workload_set *const set = &graph->sets[op->set];
+            const uint32_t ranks = set->first[1] - set->first[0];
+            const struct step_source *const known = step_source_of(plan, op);
+            struct step_source *source =
+                known != NULL ? &plan->sources[known - plan->sources] : NULL;
+            const char *const entry = set->algorithm != NULL
+                                          ? set->algorithm
+                                          : automatic((enum ccl_collective)op->collective);
+            if (entry == NULL)
+                return cw_error_set(error, CW_USAGE, "%s: %llu: a %s, which steps have not",
+                                    file_of(graph), (unsigned long long)op->id,
+                                    ccl_collective_name((enum ccl_collective)op->collective));
+            if (source == NULL) {
+                source = add_source(plan, op->set, (enum ccl_collective)op->collective, entry,
+                                    ranks, error);
+                if (source == NULL)
+                    return error->exit_code;
+                source->groups = set->groups;
+                plan->spec_count += set->groups;
+            }
+            expect(source, op, ranks);
+        }
+    return CW_OK;
+}
+
+/* ---- pairs ----------------------------------------------------------------------------------- */
+
+struct pair {
+    uint32_t low, high;
+};
+
+static int by_pair(const void *a, const void *b)
+{
+    const struct pair *const x = a, *const y = b;
+    if (x->low != y->low)
+        return x->low < y->low ? -1 : 1;
+    return x->high < y->high ? -1 : x->high > y->high;
+}
+
+static struct pair pair_of(const struct step_message *message)
+{
+    const uint32_t from = message->send.rank, to = message->receive.rank;
+    return from < to ? (struct pair){from, to} : (struct pair){to, from};
+}
+
+bool step_message_of(const struct step_plan *plan, uint32_t meeting, struct step_message *message)
+{
+    const struct workload_graph *const graph = plan->options->graph;
+    const struct workload_part *const part =
+        &plan->meetings.parts[plan->meetings.first_part[meeting]];
+    const uint8_t kind = step_program_of(graph, part[0].rank)->ops[part[0].op].kind;
+    *message = kind == WORKLOAD_SEND ? (struct step_message){part[0], part[1]}
+                                     : (struct step_message){part[1], part[0]};
+    return kind != WORKLOAD_COLLECTIVE;
+}
+
+/* The pairs that exchange messages, each once, and which one each message is of. NULL: *error is
+ * filled. */
+static struct pair *find_pairs(struct step_plan *plan, uint32_t *count, struct cw_error *error)
+{
+    const uint32_t meetings = plan->meetings.count;
+    struct pair *const pairs = malloc((meetings + 1) * sizeof *pairs);
+    struct step_message message;
+    size_t messages = 0;
+    plan->pair_of = malloc((meetings + 1) * sizeof *plan->pair_of);
+    *count = 0;
+    if (pairs == NULL || plan->pair_of == NULL) {
+        free(pairs);
+        no_memory(error);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < meetings; i++)
+        if (step_message_of(plan, i, &message))
+            pairs[messages++] = pair_of(&message);
+    qsort(pairs, messages, sizeof *pairs, by_pair);
+    for (size_t i = 0; i < messages; i++)
+        if (*count == 0 || by_pair(&pairs[*count - 1], &pairs[i]) != 0)
+            pairs[(*count)++] = pairs[i];
+    for (uint32_t i = 0; i < meetings; i++)
+        if (step_message_of(plan, i, &message)) {
+            const struct pair key = pair_of(&message);
+            const struct pair *const found = bsearch(&key, pairs, *count, sizeof *pairs, by_pair);
+            plan->pair_of[i] = plan->spec_count + (uint32_t)(found - pairs);
+        }
+    return pairs;
+}
+
+/* ---- process groups -------------------------------------------------------------------------- */
+
+static void fill_spec(struct step_plan *plan, uint32_t spec, const struct step_source *source,
+                      uint32_t *members, uint32_t count)
+{
+    plan->specs[spec] = (struct dist_group_spec){
+        .name = plan->names[spec], .ranks = members, .count = count, .config = &source->config};
+}
+
+static void fill_specs(struct step_plan *plan, const struct pair *pairs)
+{
+    const struct workload_graph *const graph = plan->options->graph;
+    uint32_t *at = plan->members;
+    for (uint32_t s = 0; s < plan->source_count; s++) {
+        const struct step_source *const source = &plan->sources[s];
+        for (uint32_t g = 0; g < source->groups; g++) {
+            const uint32_t spec = source->first + g;
+            uint32_t count = 2;
+            if (source->set == WORKLOAD_NONE) {
+                at[0] = step_sip_of(graph, pairs[g].low);
+                at[1] = step_sip_of(graph, pairs[g].high);
+                snprintf(plan->names[spec], sizeof plan->names[spec], "%u-%u", pairs[g].low,
+                         pairs[g].high);
+            } else {
+                const struct workload_set *const set = &graph->sets[source->set];
+                count = set->first[g + 1] - set->first[g];
+                for (uint32_t i = 0; i < count; i++)
+                    at[i] = step_sip_of(graph, set->ranks[set->first[g] + i]);
+                snprintf(plan->names[spec], sizeof plan->names[spec], "%.32s.%u", set->name, g);
+            }
+            fill_spec(plan, spec, source, at, count);
+            at += count;
+        }
+    }
+}
+
+/* Of the pairs that exchange messages. */
+static struct pair *add_pairs(struct step_plan *plan, uint32_t *count, struct cw_error *error)
+{
+    struct pair *const pairs = find_pairs(plan, count, error);
+    struct step_message message;
+    if (pairs == NULL || *count == 0)
+        return pairs;
+    struct step_source *const source =
+        add_source(plan, WORKLOAD_NONE, CCL_SEND_RECV, automatic(CCL_SEND_RECV), 2, error);
+    if (source == NULL) {
+        free(pairs);
+        return NULL;
+    }
+    source->groups = *count;
+    plan->spec_count += *count;
+    for (uint32_t i = 0; i < plan->meetings.count; i++)
+        if (step_message_of(plan, i, &message))
+            expect(source,
+                   &step_program_of(plan->options->graph, message.send.rank)->ops[message.send.op],
+                   2);
+    return pairs;
+}
+
+static int make_groups(struct step_plan *plan, struct cw_error *error)
+{
+    const struct workload_graph *const graph = plan->options->graph;
+    uint32_t pair_count = 0;
+    if (plan->options->modes.free_communication)
+        return CW_OK;
+    if (find_sources(plan, error) != CW_OK)
+        return error->exit_code;
+    struct pair *const pairs = add_pairs(plan, &pair_count, error);
+    if (pairs == NULL)
+        return error->exit_code;
+    size_t members = 2 * (size_t)pair_count;
+    for (uint32_t s = 0; s < plan->source_count; s++)
+        if (plan->sources[s].set != WORKLOAD_NONE)
+            members +=
+                graph->sets[plan->sources[s].set].first[graph->sets[plan->sources[s].set].groups];
+    plan->members = malloc((members + 1) * sizeof *plan->members);
+    plan->specs = calloc(plan->spec_count + 1, sizeof *plan->specs);
+    plan->names = calloc(plan->spec_count + 1, sizeof *plan->names);
+    const bool has_memory = plan->members != NULL && plan->specs != NULL && plan->names != NULL;
+    if (has_memory)
+        fill_specs(plan, pairs);
+    free(pairs);
+    return has_memory ? CW_OK : no_memory(error);
+}
+
+/* ---- programs -------------------------------------------------------------------------------- */
+
+/* What an operation needs, beside the graph's dependencies: those before it in its stream, and
+ * (modes.in_program_order) in its queue. */
+enum { QUEUE_DEPTH = 8 }; /* kernels of a queue that may wait for their PE */
+
+struct edge {
+    uint32_t from, to;
+    bool after_start;
+};
+
+struct edges {
+    struct edge *at;
+    size_t count, capacity;
+    bool no_memory;
+};
+
+static void add_edge(struct edges *edges, uint32_t from, uint32_t to, bool after_start)
+{
+    if (edges->count == edges->capacity) {
+        const size_t capacity = 2 * edges->capacity + 256;
+        struct edge *const more = realloc(edges->at, capacity * sizeof *more);
+        if (more == NULL) {
+            edges->no_memory = true;
+            return;
+        }
+        edges->at = more;
+        edges->capacity = capacity;
+    }
+    edges->at[edges->count++] = (struct edge){from, to, after_start};
+}
+
+static void chain_streams(const struct workload_graph *graph, const struct workload_program *p,
+                          struct edges *edges)
+{
+    const uint32_t streams = graph->stream_count;
+    uint32_t *const last = malloc((streams + 1) * sizeof *last);
+    edges->no_memory |= last == NULL;
+    for (uint32_t i = 0; last != NULL && i < streams; i++)
+        last[i] = WORKLOAD_NONE;
+    for (uint32_t i = 0; last != NULL && i < p->op_count; i++) {
+        uint32_t *const before = &last[p->ops[i].stream];
+        if (*before != WORKLOAD_NONE && graph->streams[p->ops[i].stream].order == WORKLOAD_IN_ORDER)
+            add_edge(edges, *before, i, false);
+        *before = i;
+    }
+    free(last);
+}
+
+/* Each begins after the beginning of the one before, and after the end of the QUEUE_DEPTH-th before
+ * it: so a PE never has more of them than it has room for. */
+static void chain_sets(const struct workload_program *p, uint32_t sets, struct edges *edges)
+{
+    uint32_t(*const last)[QUEUE_DEPTH] = malloc((sets + 1) * sizeof *last);
+    uint32_t *const number = calloc(sets + 1, sizeof *number);
+    edges->no_memory |= last == NULL || number == NULL;
+    for (uint32_t i = 0; last != NULL && number != NULL && i < p->op_count; i++) {
+        if (p->ops[i].kind != WORKLOAD_COLLECTIVE)
+            continue;
+        const uint32_t set = p->ops[i].set, n = number[set]++;
+        if (n > 0)
+            add_edge(edges, last[set][(n - 1) % QUEUE_DEPTH], i, true);
+        if (n >= QUEUE_DEPTH)
+            add_edge(edges, last[set][n % QUEUE_DEPTH], i, false);
+        last[set][n % QUEUE_DEPTH] = i;
+    }
+    free(last);
+    free(number);
+}
+
+static void take_dependencies(const struct workload_program *p, struct edges *edges)
+{
+    for (uint32_t i = 0; i < p->op_count; i++)
+        for (uint32_t k = 0; k < p->ops[i].dep_count; k++) {
+            const uint32_t dep = p->deps[p->ops[i].first_dep + k];
+            add_edge(edges, dep & ~WORKLOAD_AFTER_START, i, (dep & WORKLOAD_AFTER_START) != 0);
+        }
+}
+
+/* Sorts the edges by where they come from: ends first. */
+static bool lay_edges(const struct edges *edges, struct lp_program_of_sip *own)
+{
+    own->next = malloc((edges->count + 1) * sizeof *own->next);
+    if (own->next == NULL)
+        return false;
+    for (size_t i = 0; i < edges->count; i++) {
+        const struct edge *const edge = &edges->at[i];
+        ++*(edge->after_start ? &own->ops[edge->from].after_count
+                              : &own->ops[edge->from].next_count);
+        own->ops[edge->to].needs++;
+    }
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < own->count; i++) {
+        own->ops[i].first_next = at;
+        own->ops[i].first_after = at += own->ops[i].next_count;
+        at += own->ops[i].after_count;
+        own->ops[i].next_count = own->ops[i].after_count = 0;
+    }
+    for (size_t i = 0; i < edges->count; i++) {
+        const struct edge *const edge = &edges->at[i];
+        struct lp_program_op *const from = &own->ops[edge->from];
+        if (edge->after_start)
+            own->next[from->first_after + from->after_count++] = edge->to;
+        else
+            own->next[from->first_next + from->next_count++] = edge->to;
+    }
+    return true;
+}
+
+/* The rank's one collective or send; else the stream's one operation, where it runs what is ready.
+ */
+static uint16_t turn_of(const struct step_plan *plan, const struct workload_op *op)
+{
+    const bool in_turn = op->kind == WORKLOAD_SEND || op->kind == WORKLOAD_COLLECTIVE;
+    if (plan->options->modes.one_at_a_time && in_turn)
+        return 1;
+    return plan->options->graph->streams[op->stream].order == WORKLOAD_AS_READY
+               ? (uint16_t)(2 + op->stream)
+               : 0;
+}
+
+static int make_program(struct step_plan *plan, uint32_t rank, struct cw_error *error)
+{
+    const struct workload_graph *const graph = plan->options->graph;
+    const struct workload_program *const p = step_program_of(graph, rank);
+    struct lp_program_of_sip *const own = &plan->program.sip[step_sip_of(graph, rank)];
+    struct edges edges = {.count = 0};
+    own->count = p->op_count;
+    own->ops = calloc(p->op_count + 1, sizeof *own->ops);
+    if (own->ops == NULL)
+        return no_memory(error);
+    for (uint32_t i = 0; i < p->op_count; i++) {
+        const uint8_t kind = p->ops[i].kind;
+        const bool moves = kind == WORKLOAD_SEND || kind == WORKLOAD_RECV;
+        own->ops[i].turn = turn_of(plan, &p->ops[i]);
+        if (plan->options->modes.free_communication && (moves || kind == WORKLOAD_COLLECTIVE))
+            own->ops[i].kind = LP_PROGRAM_MEET;
+        else if (moves)
+            own->ops[i].kind = kind == WORKLOAD_SEND ? LP_PROGRAM_SEND : LP_PROGRAM_RECEIVE;
+    }
+    take_dependencies(p, &edges);
+    chain_streams(graph, p, &edges);
+    if (plan->options->modes.in_program_order)
+        chain_sets(p, graph->set_count, &edges);
+    const bool laid = !edges.no_memory && lay_edges(&edges, own);
+    free(edges.at);
+    return laid ? CW_OK : no_memory(error);
+}
+
+/* Those that meet know each other. */
+static void join_meetings(struct step_plan *plan)
+{
+    const struct workload_graph *const graph = plan->options->graph;
+    const struct workload_meetings *const meetings = &plan->meetings;
+    struct lp_program *const program = &plan->program;
+    struct step_message message;
+    for (uint64_t i = 0; i < meetings->first_part[meetings->count]; i++)
+        program->members[i] = (struct lp_program_place){step_sip_of(graph, meetings->parts[i].rank),
+                                                        meetings->parts[i].op};
+    for (uint32_t m = 0; m < meetings->count; m++) {
+        const uint32_t first = (uint32_t)meetings->first_part[m];
+        const uint32_t count = (uint32_t)meetings->first_part[m + 1] - first;
+        const struct lp_program_place *const member = &program->members[first];
+        struct lp_program_op *const leader = &program->sip[member[0].sip].ops[member[0].op];
+        leader->first_member = first;
+        leader->member_count = count;
+        const bool exchanges = step_message_of(plan, m, &message) && !program->meets;
+        for (uint32_t i = 0; i < count; i++) /* of two, the other one; else the first */
+            program->sip[member[i].sip].ops[member[i].op].other =
+                member[exchanges && i == 0 ? 1 : 0];
+    }
+}
+
+static int make_programs(struct step_plan *plan, struct cw_error *error)
+{
+    const struct workload_graph *const graph = plan->options->graph;
+    const struct step_modes *const modes = &plan->options->modes;
+    const uint64_t members = plan->meetings.first_part[plan->meetings.count];
+    plan->program = (struct lp_program){
+        .sip = calloc(plan->options->config->hw.sip_count, sizeof *plan->program.sip),
+        .members = malloc((members + 1) * sizeof *plan->program.members),
+        .free_control = modes->free_launches,
+        .meets = modes->free_communication,
+        .turns = 1 + graph->stream_count};
+    if (plan->program.sip == NULL || plan->program.members == NULL)
+        return no_memory(error);
+    for (uint32_t rank = 0; rank < graph->rank_count; rank++)
+        if (make_program(plan, rank, error) != CW_OK)
+            return error->exit_code;
+    join_meetings(plan);
+    return CW_OK;
+}
+
+int step_plan_make(const struct step_options *options, struct step_plan *plan,
+                   struct cw_error *error)
+{
+    *plan = (struct step_plan){.options = options};
+    int code = place_ranks(plan, error);
+    if (code == CW_OK)
+        code = workload_meetings_of(options->graph, &plan->meetings, error);
+    if (code == CW_OK)
+        code = make_groups(plan, error);
+    return code == CW_OK ? make_programs(plan, error) : code;
+}
+
+void step_plan_free(struct step_plan *plan)
+{
+    for (uint32_t sip = 0; plan->program.sip != NULL && sip < plan->options->config->hw.sip_count;
+         sip++) {
+        free(plan->program.sip[sip].ops);
+        free(plan->program.sip[sip].next);
+        free(plan->program.sip[sip].runs);
+    }
+    free(plan->program.sip);
+    free(plan->program.members);
+    free(plan->rank_of_sip);
+    free(plan->sources);
+    free(plan->specs);
+    free(plan->members);
+    free(plan->names);
+    workload_meetings_free(&plan->meetings);
+    free(plan->pair_of);
+}

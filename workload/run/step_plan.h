@@ -1,0 +1,67 @@
+/*
+ * step_plan.h: how a graph is laid on a machine before one is built: which SIP each rank is, which
+ * process groups carry out which collectives and messages, and the program of each SIP's io_cpu.
+ */
+#ifndef WORKLOAD_STEP_PLAN_H
+#define WORKLOAD_STEP_PLAN_H
+
+#include "lp/program.h"
+#include "workload/graph/meetings.h"
+#include "workload/run/step.h"
+
+/* Process groups that one entry of ccl.yaml serves: those of a set, for one collective; or the
+ * pairs of ranks that exchange messages. */
+struct step_source {
+    uint32_t set; /* of the graph; WORKLOAD_NONE: the pairs */
+    uint8_t collective;
+    struct config config;
+    struct dp_policy policy;
+    uint32_t shards;        /* of a rank's tensor */
+    uint32_t first, groups; /* among specs */
+};
+
+struct step_plan {
+    const struct step_options *options;
+    uint32_t *rank_of_sip;       /* [sip_count] WORKLOAD_NONE: the SIP has none */
+    struct step_source *sources; /* [source_count] */
+    uint32_t source_count;
+    struct dist_group_spec *specs; /* [spec_count] */
+    uint32_t spec_count;
+    uint32_t *members; /* of all specs */
+    char (*names)[64]; /* [spec_count] */
+    struct workload_meetings meetings;
+    uint32_t *pair_of; /* [meetings.count] of a message, the spec of its pair */
+    struct lp_program program;
+};
+
+static inline uint32_t step_sip_of(const struct workload_graph *graph, uint32_t rank)
+{
+    return graph->sip_of != NULL ? graph->sip_of[rank] : rank;
+}
+static inline const struct workload_program *step_program_of(const struct workload_graph *graph,
+                                                             uint32_t rank)
+{
+    return &graph->programs[graph->program_of[rank]];
+}
+
+/* CW_USAGE: the graph does not fit the machine; CW_NO_RESOURCE. */
+int step_plan_make(const struct step_options *options, struct step_plan *plan,
+                   struct cw_error *error);
+void step_plan_free(struct step_plan *plan);
+
+/* A meeting that is a message: its send and its receive. */
+struct step_message {
+    struct workload_part send, receive;
+};
+bool step_message_of(const struct step_plan *plan, uint32_t meeting, struct step_message *message);
+/* The source of a collective or a message of the graph. */
+const struct step_source *step_source_of(const struct step_plan *plan,
+                                         const struct workload_op *op);
+/* Elements of each shard of a rank's tensor of so many bytes, rounded up to what the collective
+ * can divide among `ranks`. */
+uint64_t step_elements(const struct step_source *source, const struct workload_op *op,
+                       uint32_t ranks);
+/* Kernels run for it, so it is a call. */
+bool step_is_call(const struct step_plan *plan, const struct workload_op *op);
+
+#endif
