@@ -89,7 +89,8 @@ static void consider_earlier(const struct chase *chase, struct released *by)
     const struct workload_program *const p = program_of(chase, chase->rank);
     const struct workload_op *const op = &p->ops[chase->op];
     const int64_t start_ps = span_of(chase, chase->rank, chase->op)->start_ps;
-    bool stream = false, queue = op->kind != WORKLOAD_COLLECTIVE;
+    const uint8_t order = chase->graph->streams[op->stream].order;
+    bool stream = order != WORKLOAD_IN_ORDER, queue = op->kind != WORKLOAD_COLLECTIVE;
     for (uint32_t i = chase->op; i-- > 0 && !(stream && queue);) {
         const struct workload_op *const before = &p->ops[i];
         if (!stream && before->stream == op->stream) {
@@ -103,6 +104,21 @@ static void consider_earlier(const struct chase *chase, struct released *by)
     }
 }
 
+/* Of a stream that runs operations as they become ready: the last that was over by then. */
+static void consider_stream(const struct chase *chase, struct released *by)
+{
+    const struct workload_program *const p = program_of(chase, chase->rank);
+    const struct workload_op *const op = &p->ops[chase->op];
+    const struct step_span *const span = span_of(chase, chase->rank, chase->op);
+    if (chase->graph->streams[op->stream].order != WORKLOAD_AS_READY ||
+        span->ready_ps == span->start_ps)
+        return;
+    for (uint32_t i = 0; i < p->op_count; i++)
+        if (i != chase->op && p->ops[i].stream == op->stream &&
+            span_of(chase, chase->rank, i)->end_ps <= span->start_ps)
+            consider(chase, by, i, false);
+}
+
 /* Goes back to what released the operation. False: it was the step's begin. */
 static bool pass_release(struct chase *chase, bool *by_start, bool *no_memory)
 {
@@ -114,6 +130,7 @@ static bool pass_release(struct chase *chase, bool *by_start, bool *no_memory)
         consider(chase, &by, dep & ~WORKLOAD_AFTER_START, (dep & WORKLOAD_AFTER_START) != 0);
     }
     consider_earlier(chase, &by);
+    consider_stream(chase, &by);
     *no_memory = !add_stretch(chase, by.at_ps, true);
     *by_start = by.by_start;
     if (by.op != WORKLOAD_NONE)

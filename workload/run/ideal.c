@@ -35,13 +35,15 @@ struct state {
     step_time_of *time_of;
     void *arg;
     struct workload_meetings meetings;
-    struct order *orders; /* [programs] */
-    uint32_t *deps_left;  /* [spans] */
-    uint32_t *parts_left; /* [meetings] that have not begun */
-    uint32_t *heads;      /* [rank][stream] next to begin; */
-    bool *busy;           /* [rank][stream] it has begun */
-    uint32_t *call_heads; /* [rank][set] next call to begin, of the set that stands for a queue */
-    uint32_t *in_flight;  /* [rank] calls and sends */
+    struct order *orders;  /* [programs] */
+    uint32_t *deps_left;   /* [spans] */
+    uint32_t *parts_left;  /* [meetings] that have not begun */
+    uint32_t *heads;       /* [rank][stream] next to begin, of a stream in order; */
+    bool *busy;            /* [rank][stream] it, or another one of the stream, has begun */
+    uint32_t *ready;       /* [spans] of each rank, those of other streams that may begin, ... */
+    uint32_t *ready_count; /* [rank] so many, in no order */
+    uint32_t *call_heads;  /* [rank][set] next call to begin, of the set that stands for a queue */
+    uint32_t *in_flight;   /* [rank] calls and sends */
     struct end *heap;
     size_t heap_count, heap_room;
     uint64_t numbers;
@@ -183,6 +185,19 @@ static bool may_begin(const struct state *s, uint32_t rank, uint32_t index)
     return s->call_heads[(size_t)rank * s->graph->set_count + queue] == index;
 }
 
+static const struct workload_stream *stream_of(const struct state *s, uint32_t rank, uint32_t index)
+{
+    return &s->graph->streams[op_of(s, rank, index)->stream];
+}
+
+/* All that it depends on is over. */
+static void note_ready(struct state *s, uint32_t rank, uint32_t index, int64_t now_ps)
+{
+    span_of(s, rank, index)->ready_ps = now_ps;
+    if (stream_of(s, rank, index)->order != WORKLOAD_IN_ORDER)
+        s->ready[s->result->first_span[rank] + s->ready_count[rank]++] = index;
+}
+
 /* Those that waited for this operation's begin, or for its end. */
 static void release(struct state *s, uint32_t rank, uint32_t index, uint32_t when, int64_t now_ps)
 {
@@ -192,7 +207,7 @@ static void release(struct state *s, uint32_t rank, uint32_t index, uint32_t whe
         if ((order->next[i] & WORKLOAD_AFTER_START) != when)
             continue;
         if (--s->deps_left[s->result->first_span[rank] + next] == 0)
-            span_of(s, rank, next)->ready_ps = now_ps;
+            note_ready(s, rank, next, now_ps);
     }
 }
 
@@ -231,19 +246,34 @@ static void begin(struct state *s, uint32_t rank, uint32_t index, int64_t now_ps
         end_meeting(s, meeting, now_ps);
 }
 
-/* Begins what may begin on the rank, the first in program order first. */
-static void advance(struct state *s, uint32_t rank, int64_t now_ps)
+/* The first in program order of what may begin on the rank; WORKLOAD_NONE: nothing may. */
+static uint32_t take_next(struct state *s, uint32_t rank)
 {
     const size_t streams = s->graph->stream_count, base = rank * streams;
-    for (;;) {
-        uint32_t best = WORKLOAD_NONE;
-        for (size_t k = base; k < base + streams; k++)
-            if (!s->busy[k] && s->heads[k] < best && may_begin(s, rank, s->heads[k]))
-                best = s->heads[k];
-        if (best == WORKLOAD_NONE)
-            return;
-        begin(s, rank, best, now_ps);
+    uint32_t *const ready = &s->ready[s->result->first_span[rank]];
+    uint32_t best = WORKLOAD_NONE, place = WORKLOAD_NONE;
+    for (size_t k = base; k < base + streams; k++)
+        if (s->graph->streams[k - base].order == WORKLOAD_IN_ORDER && !s->busy[k] &&
+            s->heads[k] < best && may_begin(s, rank, s->heads[k]))
+            best = s->heads[k];
+    for (uint32_t i = 0; i < s->ready_count[rank]; i++) {
+        const bool waits = stream_of(s, rank, ready[i])->order == WORKLOAD_AS_READY &&
+                           s->busy[base + op_of(s, rank, ready[i])->stream];
+        if (ready[i] > best || waits || !may_begin(s, rank, ready[i]))
+            continue;
+        best = ready[i];
+        place = i;
     }
+    if (place != WORKLOAD_NONE)
+        ready[place] = ready[--s->ready_count[rank]];
+    return best;
+}
+
+static void advance(struct state *s, uint32_t rank, int64_t now_ps)
+{
+    uint32_t next;
+    while ((next = take_next(s, rank)) != WORKLOAD_NONE)
+        begin(s, rank, next, now_ps);
 }
 
 static void end_op(struct state *s, const struct end *end)
@@ -276,9 +306,12 @@ static bool allocate(struct state *s)
     s->busy = calloc(streams + 1, sizeof *s->busy);
     s->call_heads = malloc((ranks * graph->set_count + 1) * sizeof *s->call_heads);
     s->in_flight = calloc(ranks + 1, sizeof *s->in_flight);
+    s->ready = malloc((spans + 1) * sizeof *s->ready);
+    s->ready_count = calloc(ranks + 1, sizeof *s->ready_count);
     return s->result->first_span != NULL && s->result->spans != NULL && s->orders != NULL &&
            s->deps_left != NULL && s->parts_left != NULL && s->heads != NULL && s->busy != NULL &&
-           s->call_heads != NULL && s->in_flight != NULL;
+           s->call_heads != NULL && s->in_flight != NULL && s->ready != NULL &&
+           s->ready_count != NULL;
 }
 
 static bool set_out(struct state *s)
@@ -297,13 +330,16 @@ static bool set_out(struct state *s)
         const struct workload_program *const p = &graph->programs[graph->program_of[rank]];
         const struct order *const order = &s->orders[graph->program_of[rank]];
         for (uint32_t i = 0; i < p->op_count; i++)
-            s->deps_left[s->result->first_span[rank] + i] = p->ops[i].dep_count;
+            if ((s->deps_left[s->result->first_span[rank] + i] = p->ops[i].dep_count) == 0)
+                note_ready(s, rank, i, 0);
         memcpy(&s->heads[(size_t)rank * graph->stream_count], order->head,
                graph->stream_count * sizeof *order->head);
         memcpy(&s->call_heads[(size_t)rank * graph->set_count], order->call_head,
                graph->set_count * sizeof *order->call_head);
     }
     s->left = s->meetings.first[graph->rank_count];
+    for (uint64_t i = 0; i < s->left; i++) /* neither begun nor over */
+        s->result->spans[i].start_ps = s->result->spans[i].end_ps = -1;
     return true;
 }
 
@@ -324,28 +360,29 @@ static void clear(struct state *s)
     free(s->busy);
     free(s->call_heads);
     free(s->in_flight);
+    free(s->ready);
+    free(s->ready_count);
     free(s->heap);
     workload_meetings_free(&s->meetings);
 }
 
-/* The first operation that has begun and waits for another rank, or else that never began. */
+/* The first operation that is not over. */
 static int say_stuck(const struct state *s, struct cw_error *error)
 {
     const struct workload_graph *const graph = s->graph;
     for (uint32_t rank = 0; rank < graph->rank_count; rank++)
-        for (uint32_t stream = 0; stream < graph->stream_count; stream++) {
-            const uint32_t index = s->heads[(size_t)rank * graph->stream_count + stream];
+        for (uint32_t i = 0; i < graph->programs[graph->program_of[rank]].op_count; i++) {
+            const struct step_span *const span = span_of(s, rank, i);
+            const struct workload_op *const op = op_of(s, rank, i);
             char name[128];
-            if (index == WORKLOAD_NONE)
+            if (span->end_ps >= 0)
                 continue;
-            const struct workload_op *const op = op_of(s, rank, index);
-            const bool has_begun = s->busy[(size_t)rank * graph->stream_count + stream];
             return cw_error_set(error, CW_PROGRAM_FAILED,
                                 "%s: operations wait for each other: rank %" PRIu32 ", %" PRIu64
                                 " (%s) %s",
                                 graph->file != NULL ? graph->file : "workload", rank, op->id,
                                 workload_op_name(graph, op, name, sizeof name),
-                                has_begun ? "waits for the other ranks" : "never begins");
+                                span->start_ps >= 0 ? "waits for the other ranks" : "never begins");
         }
     return CW_OK;
 }

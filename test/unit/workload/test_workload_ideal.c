@@ -110,6 +110,35 @@ static void an_operation_may_follow_a_begin(void **state)
     workload_graph_free(&graph);
 }
 
+/* a: ready at 50, takes 10; b: ready at 0, takes 70; c: ready at 0, takes 5. */
+static void streams_have_an_order(void **state)
+{
+    (void)state;
+    static const int64_t begins[WORKLOAD_STREAM_ORDERS][3] = {
+        [WORKLOAD_IN_ORDER] = {50, 60, 130},
+        [WORKLOAD_AS_READY] = {70, 0, 80}, /* after b, a is before c */
+        [WORKLOAD_AT_ONCE] = {50, 0, 0}};
+    for (uint8_t order = 0; order < WORKLOAD_STREAM_ORDERS; order++) {
+        struct workload_graph graph = {0};
+        struct step_result result;
+        struct cw_error error;
+        make_ranks(&graph, 1);
+        (void)workload_add_program(&graph, "all");
+        const uint32_t before =
+            add_after(&graph, 0, "other", "before", takes_ps(50, 0), WORKLOAD_NONE);
+        (void)add_after(&graph, 0, "stream", "a", takes_ps(10, 0), before);
+        (void)add_after(&graph, 0, "stream", "b", takes_ps(70, 0), WORKLOAD_NONE);
+        (void)add_after(&graph, 0, "stream", "c", takes_ps(5, 0), WORKLOAD_NONE);
+        graph.streams[1].order = order;
+        assert_int_equal(workload_graph_check(&graph, &error), CW_OK);
+        (void)step_of(&graph, (struct step_modes){0}, &result);
+        for (uint32_t i = 0; i < 3; i++)
+            assert_int_equal(step_spans_of(&result, 0)[1 + i].start_ps, begins[order][i]);
+        step_result_free(&result);
+        workload_graph_free(&graph);
+    }
+}
+
 /* Calls a and b of two sets: rank 0 is ready for b first. */
 static void make_two_calls(struct workload_graph *graph)
 {
@@ -190,6 +219,7 @@ int main(void)
         cmocka_unit_test(calls_and_messages_meet),
         cmocka_unit_test(a_call_ends_when_its_last_rank_begins),
         cmocka_unit_test(an_operation_may_follow_a_begin),
+        cmocka_unit_test(streams_have_an_order),
         cmocka_unit_test(modes_order_calls),
         cmocka_unit_test(computations_take_what_their_model_says),
     };
