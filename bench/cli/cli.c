@@ -144,8 +144,10 @@ int cli_begin(struct run_options *run, enum command command, int argc, char **ar
     if (command != COMMAND_CONFIG)
         report_foreign_variable(command_row_of(command)->name);
     struct config_errors errors = {0};
-    const bool takes_bench = (command & (COMMAND_RUN | COMMAND_VERIFY | COMMAND_CHECK)) != 0;
-    run->config.keep_shipped = command == COMMAND_RUN && run->json != NULL; /* for its provenance */
+    const bool takes_bench =
+        (command & (COMMAND_RUN | COMMAND_STEP | COMMAND_VERIFY | COMMAND_CHECK)) != 0;
+    run->config.keep_shipped =
+        (command & (COMMAND_RUN | COMMAND_STEP)) != 0 && run->json != NULL; /* for its provenance */
     const bool is_batch = command == COMMAND_BATCH;
     if (is_batch)
         run->bench = "ccl_reduce_scatter"; /* the call that it makes */

@@ -1,5 +1,6 @@
 /*
- * cmd_run.c: `cubewarp run`: configuration, bench, report. Output files are opened before the run,
+ * cmd_run.c: `cubewarp run` and `cubewarp step`, which is a run of the bench `step`: configuration,
+ * bench, report. Output files are opened before the run,
  * so that a path that cannot be written is known at once, and appear after it, whole. Rows of the
  * table appear as they become known.
  */
@@ -10,6 +11,7 @@
 
 #include "bench/cli/cli.h"
 #include "bench/options/options_run.h"
+#include "bench/options/options_table.h"
 #include "bench/programs/bench.h"
 #include "bench/programs/costs.h"
 #include "bench/measured/measured.h"
@@ -83,15 +85,16 @@ static int begin_result(struct result *result, int argc, char **argv,
 }
 
 /* Runs a command line with --again already expanded. */
-static int run_of_line(int argc, char **argv, const struct again *again)
+static int run_of_line(enum command command, int argc, char **argv, const struct again *again)
 {
+    const char *const name = command_row_of(command)->name;
     struct run_options options;
     struct config *config;
     struct run_outputs outputs;
     struct result result = {0};
     struct cw_error error = {.exit_code = CW_OK};
     const double begun_s = clock_s();
-    int code = cli_begin(&options, COMMAND_RUN, argc, argv, &config);
+    int code = cli_begin(&options, command, argc, argv, &config);
     if (config == NULL)
         return code;
     options.begun_s = begun_s;
@@ -104,14 +107,14 @@ static int run_of_line(int argc, char **argv, const struct again *again)
     if (code == CW_OK)
         code = run_and_report(&options, config, &outputs, &result, &error);
     if (code == CW_INTERRUPTED)
-        cli_end_interrupted("run");
+        cli_end_interrupted(name);
     interrupt_end();
     if (code == CW_OK && again->asked)
         code = again_end(again, &result, run_logs_listing(&options), &error);
     run_outputs_close(&outputs);
     result_free(&result);
     config_free(config);
-    return cli_end_with("run", code, &error);
+    return cli_end_with(name, code, &error);
 }
 
 int run_main(int argc, char **argv)
@@ -120,10 +123,16 @@ int run_main(int argc, char **argv)
     struct cw_error error;
     int code = again_begin(&again, argc, argv, &error);
     if (code == CW_OK)
-        code =
-            run_of_line(again.asked ? again.argc : argc, again.asked ? again.argv : argv, &again);
+        code = run_of_line(COMMAND_RUN, again.asked ? again.argc : argc,
+                           again.asked ? again.argv : argv, &again);
     else
         code = cli_fail("run", &error);
     again_free(&again);
     return code;
+}
+
+int step_main(int argc, char **argv)
+{
+    const struct again none = {0};
+    return run_of_line(COMMAND_STEP, argc, argv, &none);
 }

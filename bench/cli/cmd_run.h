@@ -6,5 +6,6 @@
 
 /* argv[0] is "run". Returns an exit code, having printed the reason of a failure. */
 int run_main(int argc, char **argv);
+int step_main(int argc, char **argv);
 
 #endif

@@ -37,14 +37,14 @@ static const struct {
     enum command command;
     int (*main)(int argc, char **argv);
 } commands[] = {
-    {COMMAND_RUN, run_main},       {COMMAND_PHOLD, phold_main},
-    {COMMAND_CHECK, check_main},   {COMMAND_CONFIG, config_main},
-    {COMMAND_TOPO, topo_main},     {COMMAND_VERIFY, verify_main},
-    {COMMAND_BATCH, batch_main},   {COMMAND_REPLAY, replay_main},
-    {COMMAND_PLUGIN, plugin_main}, {COMMAND_COMPARE, compare_main},
-    {COMMAND_SWEEP, sweep_main},   {COMMAND_REPORT, report_main},
-    {COMMAND_LIST, list_main},     {COMMAND_WORKLOAD, workload_main},
-    {COMMAND_PERF, perf_main},
+    {COMMAND_RUN, run_main},           {COMMAND_STEP, step_main},
+    {COMMAND_PHOLD, phold_main},       {COMMAND_CHECK, check_main},
+    {COMMAND_CONFIG, config_main},     {COMMAND_TOPO, topo_main},
+    {COMMAND_VERIFY, verify_main},     {COMMAND_BATCH, batch_main},
+    {COMMAND_REPLAY, replay_main},     {COMMAND_PLUGIN, plugin_main},
+    {COMMAND_COMPARE, compare_main},   {COMMAND_SWEEP, sweep_main},
+    {COMMAND_REPORT, report_main},     {COMMAND_LIST, list_main},
+    {COMMAND_WORKLOAD, workload_main}, {COMMAND_PERF, perf_main},
 };
 #define COMMANDS (sizeof commands / sizeof *commands)
 

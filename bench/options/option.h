@@ -30,6 +30,7 @@ enum command {
     COMMAND_PERF_TREND = 65536,
     COMMAND_LIST = 131072,
     COMMAND_WORKLOAD_NEW = 262144,
+    COMMAND_STEP = 4194304,
     /* Which have parts instead of options. */
     COMMAND_PERF = 1024,
     COMMAND_WORKLOAD = 512,

@@ -51,11 +51,16 @@ void run_options_defaults(struct run_options *options)
 int run_options_read_set(struct option_parse *parse, const struct option_row *row, const char *text,
                          struct cw_error *error)
 {
+    static const char of_workload[] = "workload.";
     struct run_options *const run = parse->values;
-    if (run->config.set_count == RUN_SETS_MAX)
+    const bool is_workload = strncmp(text, of_workload, sizeof of_workload - 1) == 0;
+    if (run->config.set_count + run->workload_set_count == RUN_SETS_MAX)
         return cw_error_set(error, CW_USAGE, "--%s: given more than %d times", row->name,
                             RUN_SETS_MAX);
-    run->sets[run->config.set_count++] = text;
+    if (is_workload)
+        run->workload_sets[run->workload_set_count++] = text;
+    else
+        run->sets[run->config.set_count++] = text;
     return CW_OK;
 }
 
@@ -351,12 +356,67 @@ static int check_scalar(const struct option_parse *parse, struct cw_error *error
                               dtype_name(run->dtype));
 }
 
+/* A step has its file, and no sizes. */
+static int check_step(const struct run_options *run, struct cw_error *error)
+{
+    const struct run_sizes_asked *const asked = &run->asked;
+    if (strcmp(run->bench, "step") != 0)
+        return run->workload_set_count == 0
+                   ? CW_OK
+                   : cw_error_set(error, CW_USAGE,
+                                  "--set %s: keys of a workload are for `cubewarp step FILE`",
+                                  run->workload_sets[0]);
+    if (run->workload == NULL)
+        return cw_error_set(error, CW_USAGE,
+                            "expected a workload file or a trace: cubewarp step FILE, or run "
+                            "--bench step --workload FILE");
+    if (asked->bytes != NULL || asked->bytes_per_rank != NULL || asked->n_elem != NULL ||
+        asked->least > 0)
+        return cw_error_set(error, CW_USAGE,
+                            "a step has no --bytes or --n-elem: its workload says the sizes");
+    if (run->iterations != 1 || run->warmup != 0)
+        return cw_error_set(error, CW_USAGE, "a step runs once: drop --iters and --warmup_iters");
+    if (run->explain || run->links != NULL || run->svg != NULL || run->measured != NULL)
+        return cw_error_set(error, CW_USAGE,
+                            "--explain, --links, --svg and --measured are not for a step");
+    if (run->trace_only != NULL || run->trace_links || run->trace_from_ps != 0 ||
+        run->trace_to_ps != 0)
+        return cw_error_set(error, CW_USAGE,
+                            "--trace of a step has its operations alone: drop --trace-only, "
+                            "--trace-from, --trace-to and --trace-links");
+    return CW_OK;
+}
+
+int step_options_argument(struct option_parse *parse, int count, char **rest,
+                          struct cw_error *error)
+{
+    struct run_options *const run = parse->values;
+    char quoted[TEXT_QUOTE_BYTES];
+    (void)count;
+    if (run->workload != NULL)
+        return cw_error_set(error, CW_USAGE, "one step at a time: unexpected argument %s",
+                            text_quote(rest[0], strlen(rest[0]), quoted)),
+               0;
+    run->workload = rest[0];
+    return 1;
+}
+
+int step_options_finish(struct option_parse *parse, struct cw_error *error)
+{
+    struct run_options *const run = parse->values;
+    run->bench = "step";
+    const int code = run_options_finish(parse, error);
+    run->is_bench_named = true;
+    return code;
+}
+
 int run_options_finish(struct option_parse *parse, struct cw_error *error)
 {
     struct run_options *const run = parse->values;
     run->is_bench_named = options_given(parse, "bench");
     run->is_check_given = options_given(parse, "check") || options_given(parse, "verify-data");
-    if (check_taken(parse, error) != CW_OK || engine_options_finish(&run->engine, error) != CW_OK)
+    if (check_taken(parse, error) != CW_OK || check_step(run, error) != CW_OK ||
+        engine_options_finish(&run->engine, error) != CW_OK)
         return CW_USAGE;
     if (run->engine.tuning.window_ps != 0 && !undoes_events(run->engine.sync))
         return cw_error_set(error, CW_USAGE,

@@ -16,10 +16,14 @@ int run_options_check(const struct run_options *options, const struct hw_config 
 
 /* For the table: checks several options together, and expands sizes. */
 int batch_options_finish(struct option_parse *parse, struct cw_error *error);
+int step_options_finish(struct option_parse *parse, struct cw_error *error);
 int run_options_finish(struct option_parse *parse, struct cw_error *error);
 int topo_options_finish(struct option_parse *parse, struct cw_error *error);
 /* For the table: the second PE of `topo --path A B`. */
 int topo_options_argument(struct option_parse *parse, int count, char **rest,
+                          struct cw_error *error);
+/* For the table: the file of `step`. */
+int step_options_argument(struct option_parse *parse, int count, char **rest,
                           struct cw_error *error);
 /* For the table: what `list` lists. */
 int list_options_argument(struct option_parse *parse, int count, char **rest,

@@ -24,11 +24,14 @@
 
 /* The commands that read a configuration, the commands that also run it, and all. */
 #define CONFIGURED                                                                                 \
-    (COMMAND_RUN | COMMAND_VERIFY | COMMAND_CHECK | COMMAND_CONFIG | COMMAND_TOPO | COMMAND_BATCH)
-#define RUNNING (COMMAND_RUN | COMMAND_VERIFY)
-#define SIZED   (RUNNING | COMMAND_CHECK)
+    (COMMAND_RUN | COMMAND_VERIFY | COMMAND_CHECK | COMMAND_CONFIG | COMMAND_TOPO |                \
+     COMMAND_BATCH | COMMAND_STEP)
+#define RUNNING  (COMMAND_RUN | COMMAND_VERIFY)
+#define STEPPING (RUNNING | COMMAND_STEP)
+#define WRITING  (COMMAND_RUN | COMMAND_STEP)
+#define SIZED    (RUNNING | COMMAND_CHECK)
 /* The commands whose values begin with the engine's configuration. */
-#define DRAINING (RUNNING | COMMAND_PHOLD)
+#define DRAINING (STEPPING | COMMAND_PHOLD)
 #define ALL      (UINT32_MAX & ~COMMANDS_WITH_PARTS)
 
 /* A row's field: where it is in the command's struct, and how many bytes it has. */
@@ -79,6 +82,26 @@ static const char *place_choice(size_t i)
 {
     static const char *const names[] = {
         [MEASURED_IN_PLACE] = "in_place", [MEASURED_OUT_OF_PLACE] = "out_of_place", NULL};
+    return names[i];
+}
+
+static const char *concurrency_choice(size_t i)
+{
+    static const char *const names[] = {
+        [RUN_CONCURRENCY_FREE] = "free", [RUN_CONCURRENCY_ONE] = "one", NULL};
+    return names[i];
+}
+
+static const char *launch_order_choice(size_t i)
+{
+    static const char *const names[] = {
+        [RUN_LAUNCH_IMPLICIT] = "implicit", [RUN_LAUNCH_PROGRAM] = "program", NULL};
+    return names[i];
+}
+
+static const char *simulated_choice(size_t i)
+{
+    static const char *const names[] = {[RUN_SIMULATED] = "simulated", [RUN_FREE] = "free", NULL};
     return names[i];
 }
 
@@ -178,7 +201,7 @@ const struct option_row option_rows[] = {
     {"warmup_iters", 'w', OPTION_COUNT, SIZED, "N", "untimed iterations before them (0)",
      RUN(warmup), .max = 1000000},
     /* seed * 2^32 is a stream's place: more bits would repeat streams. */
-    {"seed", 0, OPTION_COUNT, RUNNING | COMMAND_BATCH, "N", "of the input data (1)", RUN(seed),
+    {"seed", 0, OPTION_COUNT, STEPPING | COMMAND_BATCH, "N", "of the input data (1)", RUN(seed),
      .max = UINT32_MAX, .unused = unused_seed},
     {"input", 0, OPTION_CHOICE, RUNNING, "KIND",
      "uniform (default), or integers, whose sums are exact in any order", RUN(input),
@@ -189,15 +212,15 @@ const struct option_row option_rows[] = {
     {"data-out", 0, OPTION_OUTPUT_FILE, COMMAND_RUN, "FILE",
      "write rank 0's result of ccl_gradient, as raw as its --data", RUN(data_out),
      .of_some_benches = true},
-    {"verify-data", 0, OPTION_SET, RUNNING, NULL,
+    {"verify-data", 0, OPTION_SET, STEPPING, NULL,
      "compare the results with what they must be, bit for bit where that is known",
      RUN(verify_data), .unused = unused_verify},
     {"check", 'c', OPTION_COUNT, RUNNING, "N", "as in nccl-tests: --verify-data unless 0",
      RUN(verify_data), .max = 1000000, .excludes = "verify-data",
      .excludes_text = "-c N and --verify-data say the same or the opposite: drop one of the two",
      .unused = unused_verify},
-    {"no-data", 0, OPTION_SET, SIZED, NULL, "timing alone, without tensor data", RUN(no_data),
-     .excludes = "op-log",
+    {"no-data", 0, OPTION_SET, SIZED | COMMAND_STEP, NULL, "timing alone, without tensor data",
+     RUN(no_data), .excludes = "op-log",
      .excludes_text = "--no-data leaves nothing for --op-log to replay: drop one of the two",
      .unused = unused_no_data},
     {"from", 0, OPTION_OTHER, RUNNING, "S.C.P", "SIP.cube.PE of ipcq_pingpong, raw_store (0.0.0)",
@@ -227,6 +250,23 @@ const struct option_row option_rows[] = {
      RUN(gemm.operands), .of_some_benches = true, .choice = operands_choice},
     {"gemm-tile", 0, OPTION_COUNT, RUNNING, "N", "side of its tiles (32)", RUN(gemm.tile),
      .of_some_benches = true, .min = 1, .max = 4096, .unused = unused_gemm_tile},
+
+    /* a step */
+    {"workload", 0, OPTION_FILE, RUNNING, "FILE", "a workload file or a trace, for --bench step",
+     RUN(workload), .of_some_benches = true, .group = "Steps"},
+    {"concurrency", 0, OPTION_CHOICE, STEPPING, "HOW",
+     "free (default), or one: a rank has one collective or send in flight, as in ASTRA-sim",
+     RUN(concurrency), .of_some_benches = true, .choice = concurrency_choice, .group = "Steps"},
+    {"launch-order", 0, OPTION_CHOICE, STEPPING, "HOW",
+     "implicit (default): collectives of one queue begin in program order; program: by "
+     "dependencies alone",
+     RUN(launch_order), .of_some_benches = true, .choice = launch_order_choice},
+    {"launches", 0, OPTION_CHOICE, STEPPING, "HOW",
+     "simulated (default), or free: they take no time", RUN(launches), .of_some_benches = true,
+     .choice = simulated_choice},
+    {"communication", 0, OPTION_CHOICE, STEPPING, "HOW",
+     "simulated (default), or free: collectives end when their last rank begins",
+     RUN(communication), .of_some_benches = true, .choice = simulated_choice},
 
     /* the model of phold */
     {"lps", 0, OPTION_COUNT, COMMAND_PHOLD, "N", "logical processes (4096)", PHOLD(options.lps),
@@ -263,7 +303,7 @@ const struct option_row option_rows[] = {
      ENGINE(sync), .choice = sync_choice, .group = "The engine"},
     {"threads", 0, OPTION_COUNT, DRAINING, "N", "worker threads (1)", ENGINE(worker_count),
      .min = 1, .max = 1024},
-    {"partition", 0, OPTION_CHOSEN_NAME, RUNNING, "NAME", "cubes to threads:", RUN(partition),
+    {"partition", 0, OPTION_CHOSEN_NAME, STEPPING, "NAME", "cubes to threads:", RUN(partition),
      .listed = true, .choice = partition_choice, .choice_help = partition_choice_help,
      .style = OPTION_ONE_OF, .unused = unused_threads},
     {"balance", 0, OPTION_CHOICE, DRAINING, "HOW",
@@ -276,7 +316,7 @@ const struct option_row option_rows[] = {
      .unused = unused_gather},
     {"no-pin", 0, OPTION_CLEAR, DRAINING, NULL, "do not bind threads to cores",
      ENGINE(tuning.pin_workers), .unused = unused_pin},
-    {"window", 0, OPTION_COUNT, RUNNING, "NS",
+    {"window", 0, OPTION_COUNT, STEPPING, "NS",
      "adaptive, optimistic, stress: speculate at most this many simulated ns beyond GVT",
      ENGINE(tuning.window_ps), .min = 1, .max = UINT32_MAX, .scale = 1000},
     {"cancellation", 0, OPTION_CHOICE, DRAINING, "HOW",
@@ -289,15 +329,15 @@ const struct option_row option_rows[] = {
     {"max-memory", 0, OPTION_BYTES, DRAINING, "SIZE",
      "limit on the engine's memory, such as 512MiB (80 % of the machine's)",
      ENGINE(memory_bytes_max)},
-    {"max-sim-time", 0, OPTION_TIME, RUNNING, "TIME",
+    {"max-sim-time", 0, OPTION_TIME, STEPPING, "TIME",
      "a run that is not over at this simulated time, such as 10ms, fails", ENGINE(end_ps),
      .min = 1},
-    {"max-events", 0, OPTION_COUNT, RUNNING, "N", "a run of more events fails", ENGINE(events_max),
+    {"max-events", 0, OPTION_COUNT, STEPPING, "N", "a run of more events fails", ENGINE(events_max),
      .min = 1, .max = UINT64_MAX},
 
     /* the files that `run` writes */
-    {"json", 0, OPTION_OUTPUT, COMMAND_RUN, "FILE",
-     "write the result as JSON; - for standard output", RUN(json), .group = "Results"},
+    {"json", 0, OPTION_OUTPUT, WRITING, "FILE", "write the result as JSON; - for standard output",
+     RUN(json), .group = "Results"},
     {"measured", 0, OPTION_FILE, COMMAND_RUN, "FILE",
      "measured times to print beside the simulated ones: a log or table of nccl-tests, hccl_test, "
      "OSU or IMB, or JSON of nccl-tests",
@@ -306,20 +346,20 @@ const struct option_row option_rows[] = {
      "which of them, where there are both: in_place (default), out_of_place", RUN(measured_place),
      .choice = place_choice, .needs = "measured",
      .needs_text = "--measured-place needs --measured"},
-    {"csv", 0, OPTION_OUTPUT, COMMAND_RUN, "FILE",
+    {"csv", 0, OPTION_OUTPUT, WRITING, "FILE",
      "write one row per size as CSV; - for standard output", RUN(csv)},
     {"again", 0, OPTION_FILE, COMMAND_RUN, "RESULT.json",
      "run the line of that result again, and compare; other options replace its own", RUN(again)},
-    {"tag", 0, OPTION_OTHER, COMMAND_RUN, "KEY=VALUE",
+    {"tag", 0, OPTION_OTHER, WRITING, "KEY=VALUE",
      "a column of the CSV and a member of the JSON's provenance; may be repeated", RUN(tags),
      .repeats = true, .read = run_options_read_tag, .unused = unused_tag},
-    {"ccl-trace", 0, OPTION_OUTPUT, COMMAND_RUN, "FILE",
+    {"ccl-trace", 0, OPTION_OUTPUT, WRITING, "FILE",
      "write each committed send and receive; - for standard output (standard error beside JSON or "
      "CSV there), as does CUBEWARP_CCL_TRACE=1",
      RUN(ccl_trace), .group = "Logs and timelines"},
-    {"op-log", 0, OPTION_OUTPUT_FILE, COMMAND_RUN, "FILE",
+    {"op-log", 0, OPTION_OUTPUT_FILE, WRITING, "FILE",
      "write every committed data operation, for cubewarp replay (Zstandard)", RUN(op_log)},
-    {"trace", 0, OPTION_OUTPUT_FILE, COMMAND_RUN, "FILE",
+    {"trace", 0, OPTION_OUTPUT_FILE, WRITING, "FILE",
      "write a timeline of calls, kernels, operations, waits and tiles as Chrome trace JSON "
      "(ui.perfetto.dev); FILE.gz and FILE.zst are compressed",
      RUN(timeline)},
@@ -338,9 +378,9 @@ const struct option_row option_rows[] = {
      RUN(links)},
     {"svg", 0, OPTION_OUTPUT_FILE, COMMAND_RUN, "FILE",
      "draw the machine with its links coloured by their use in the last size", RUN(svg)},
-    {"engine-log", 0, OPTION_OUTPUT_FILE, COMMAND_RUN, "FILE",
+    {"engine-log", 0, OPTION_OUTPUT_FILE, WRITING, "FILE",
      "write a row per round of GVT as CSV: how the parallel engine went", RUN(engine_log)},
-    {"engine-trace", 0, OPTION_OUTPUT_FILE, COMMAND_RUN, "FILE",
+    {"engine-trace", 0, OPTION_OUTPUT_FILE, WRITING, "FILE",
      "write how each thread spent its time as Chrome trace JSON (ui.perfetto.dev)",
      RUN(engine_trace)},
     {"explain", 0, OPTION_SET, COMMAND_RUN, NULL,
@@ -593,6 +633,16 @@ static const struct command_row command_rows[] = {
      .examples = {"run", "run --preset pod64 --algorithm auto --bytes-per-rank 1K,1M,64M",
                   "run --set system.sips.count=16 --set links.sip_link.bw_gbs=200 --bytes "
                   "1KiB:1MiB --verify-data"}},
+    {COMMAND_STEP, "step", "run a training step, an inference, or a trace of either",
+     "[OPTION]... FILE",
+     "Runs the step of a workload file (workload/STEPS.md) or of a trace on the simulated "
+     "machine,\n"
+     "and says where its time goes. --set workload.KEY=VALUE sets a key of the file.\n",
+     NULL, .name_width = RUN_NAMES, .argument = step_options_argument,
+     .finish = step_options_finish,
+     .examples = {"step --preset pod64 gpt.yaml",
+                  "step --preset pod64 --set workload.parallel.tp=8 --json step.json gpt.yaml",
+                  "step --launches free --communication free gpt.yaml"}},
     {COMMAND_PHOLD, "phold", "run the engine's benchmark", "[OPTION]...",
      "Runs PHOLD, the standard benchmark of parallel discrete-event engines.\n",
      "\nTIME is a number and ps, ns, us, ms or s; a bare number counts units of 1 us.\n",

@@ -6,6 +6,7 @@
 #include "bench/output/report.h"
 
 #include "bench/explain/explain_text.h"
+#include "bench/output/step_report.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -620,6 +621,8 @@ static void print_groups(FILE *file, const struct result_row *row)
 
 void report_table_row(FILE *file, const struct result *result, size_t row)
 {
+    if (result->step != NULL) /* all of it is in its tables */
+        return;
     if (row == 0)
         print_head(file, result);
     if (result->rows_named)
@@ -692,8 +695,11 @@ static void print_title(FILE *file, const struct result_row *row, bool named)
 void report_table_rest(FILE *file, const struct result *result)
 {
     size_t left_out = 0;
-    print_foot(file, result);
-    for (size_t i = 0; i < result->row_count; i++) {
+    if (result->step != NULL)
+        step_report_table(file, result->step);
+    else
+        print_foot(file, result);
+    for (size_t i = 0; i < result->row_count && result->step == NULL; i++) {
         const struct result_row *const row = &result->rows[i];
         if (!has_details(result, i)) {
             left_out++;

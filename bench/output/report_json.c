@@ -15,6 +15,7 @@
 #include "bench/draw/picture_json.h"
 #include "bench/explain/explain_text.h"
 #include "bench/output/report.h"
+#include "bench/output/step_report.h"
 
 #define DIGITS_EXACT_PS 1000000000000000 /* 10^15 */
 
@@ -520,6 +521,8 @@ json_t *report_document_with(const struct result *result, json_t *rows)
         report_put(&object, "bytes_under_way", json_u64(result->unfinished.bytes));
     if (result->failure != NULL)
         report_put(&object, "error", failure_json(result));
+    if (result->step != NULL)
+        report_put(&object, "step", step_report_json(result->step));
     if (result->picture != NULL)
         report_put(&object, "picture", picture_json(result->picture));
     if (result->provenance != NULL)

@@ -9,6 +9,7 @@
 
 #include "bench/draw/picture.h"
 #include "bench/output/report.h"
+#include "bench/output/step_report.h"
 
 void result_free(struct result *result)
 {
@@ -28,6 +29,8 @@ void result_free(struct result *result)
         free(result->columns[i].value);
     }
     free(result->columns);
+    step_report_free(result->step);
+    result->step = NULL;
     picture_free(result->picture);
     result->picture = NULL;
     free(result->unfinished.not_run);

@@ -170,8 +170,9 @@ struct result_column {
     char *name, *value; /* the result's */
 };
 
-struct json_t;  /* jansson's */
-struct picture; /* bench/draw/picture.h */
+struct json_t;      /* jansson's */
+struct picture;     /* bench/draw/picture.h */
+struct step_report; /* bench/output/step_report.h */
 
 struct result {
     char bench[32];
@@ -199,13 +200,14 @@ struct result {
     /* The size at which a run that failed or was interrupted ended: its row without figures, whose
      * not_run says so. bytes 0: between sizes, or before the first. */
     struct result_row unfinished;
-    bool shows_machine;      /* the line named no work: a sentence closes the table */
-    const char *rest;        /* of such a run: the sizes that were left out; the host's */
-    bool rows_named;         /* a size has several rows, of several collectives */
-    bool has_groups;         /* rows are of groups */
-    size_t sizes;            /* that were asked for */
-    size_t reported;         /* rows that row_done was called for */
-    struct picture *picture; /* the machine in its last row, the result's; NULL: not asked for */
+    bool shows_machine;       /* the line named no work: a sentence closes the table */
+    const char *rest;         /* of such a run: the sizes that were left out; the host's */
+    bool rows_named;          /* a size has several rows, of several collectives */
+    bool has_groups;          /* rows are of groups */
+    size_t sizes;             /* that were asked for */
+    size_t reported;          /* rows that row_done was called for */
+    struct step_report *step; /* of the bench `step`, the result's; NULL: none */
+    struct picture *picture;  /* the machine in its last row, the result's; NULL: not asked for */
     /* Filled before the run, by its caller: */
     bool document; /* its JSON is wanted */
     void (*row_done)(void *arg, struct result *result,

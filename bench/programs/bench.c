@@ -33,7 +33,7 @@ static const struct bench_program *const registry[] = {
     &bench_ccl_allreduce,  &bench_ccl_reduce_scatter, &bench_ccl_all_gather, &bench_ccl_all_to_all,
     &bench_ccl_broadcast,  &bench_ccl_reduce,         &bench_ccl_custom,     &bench_ccl_barrier,
     &bench_ipcq_pingpong,  &bench_ipcq_shift,         &bench_raw_store,      &bench_gemm,
-    &bench_gemm_allreduce, &bench_ccl_gradient,       &bench_concurrent};
+    &bench_gemm_allreduce, &bench_ccl_gradient,       &bench_concurrent,     &bench_step};
 
 const char *bench_name(size_t i)
 {
@@ -291,7 +291,7 @@ void bench_fill_result(struct bench_session *session)
     snprintf(result->bench, sizeof result->bench, "%s", session->program->name);
     bench_algorithm_name(session, result->algorithm, sizeof result->algorithm);
     result->rows_named = session->program->rows_named;
-    result->has_groups = session->program->groups;
+    result->has_groups = session->program->groups && session->program->run_apart == NULL;
     result->sizes = bench_size_count(session);
     memcpy(result->config_digest, config->digest, sizeof result->config_digest);
     result->seed = session->options->seed;
@@ -485,28 +485,28 @@ static struct dist *create_machine(struct bench_session *session, const struct d
     return dist_create(&own, error);
 }
 
-/* Creates the machine, runs the program on it, and returns its exit code. */
-static int run_on_machine(struct bench_session *session, const struct dist_options *dist,
-                          struct run_logs *logs, struct cw_error *error)
+int bench_machine_begins(struct bench_session *session, struct dist *machine,
+                         struct cw_error *error)
 {
-    bench_phase_end(session, "preparation");
-    session->dist = create_machine(session, dist, error);
+    session->dist = machine;
     bench_phase_end(session, "machine");
-    char algorithm[CCL_NAME_BYTES];
-    bench_algorithm_name(session, algorithm, sizeof algorithm);
-    int code =
-        session->dist ? run_logs_begin(logs, session->dist, algorithm, error) : error->exit_code;
-    if (code == CW_OK)
-        code = run_use_begin(&session->use, lp_system_model(dist_system(session->dist)), error);
-    const bool begun = code == CW_OK;
-    if (begun)
-        code = run_program(session, error);
+    char algorithm[CCL_NAME_BYTES] = "";
+    if (session->program->run_apart == NULL)
+        bench_algorithm_name(session, algorithm, sizeof algorithm);
+    const int code = run_logs_begin(session->logs, session->dist, algorithm, error);
+    return code == CW_OK
+               ? run_use_begin(&session->use, lp_system_model(dist_system(session->dist)), error)
+               : code;
+}
+
+int bench_machine_ends(struct bench_session *session, int code, struct cw_error *error)
+{
+    const bool failed = code != CW_OK && code != CW_USAGE; /* a refusal leaves nothing */
     bench_phase_end(session, "ends of ranks");
-    const bool failed = begun && code != CW_OK && code != CW_USAGE; /* a refusal leaves nothing */
     if (failed)
-        run_logs_fail(logs, session->dist, code == CW_INTERRUPTED);
+        run_logs_fail(session->logs, session->dist, code == CW_INTERRUPTED);
     else if (code == CW_OK)
-        code = run_logs_end(logs, session->dist, error);
+        code = run_logs_end(session->logs, session->dist, error);
     if (session->shows_progress)
         progress_clear();
     code = write_engine_trace(session, code, error);
@@ -515,8 +515,20 @@ static int run_on_machine(struct bench_session *session, const struct dist_optio
     else if (failed)
         fill_failure(session, error);
     bench_phase_end(session, "figures");
+    return code;
+}
+
+/* Creates the machine, runs the program on it, and returns its exit code. */
+static int run_on_machine(struct bench_session *session, const struct dist_options *dist,
+                          struct cw_error *error)
+{
+    bench_phase_end(session, "preparation");
+    struct dist *const machine = create_machine(session, dist, error);
+    int code = machine != NULL ? bench_machine_begins(session, machine, error) : error->exit_code;
+    if (code == CW_OK)
+        code = bench_machine_ends(session, run_program(session, error), error);
     if (code != CW_INTERRUPTED) /* then the process ends, as soon as its files are written */
-        dist_free(session->dist);
+        dist_free(machine);
     session->dist = NULL;
     explainer_free(session->explainer);
     session->explainer = NULL;
@@ -526,8 +538,12 @@ static int run_on_machine(struct bench_session *session, const struct dist_optio
 
 /* All sizes on one machine, or each on its own. */
 static int run_all(struct bench_session *session, const struct dist_options *dist,
-                   struct run_logs *logs, struct cw_error *error)
+                   struct cw_error *error)
 {
+    if (session->program->run_apart != NULL) {
+        bench_phase_end(session, "preparation");
+        return session->program->run_apart(session, dist, error);
+    }
     const bool apart = has_many_machines(session);
     const size_t sizes = bench_size_count(session), each = apart ? 1 : sizes;
     int code = CW_OK;
@@ -538,7 +554,7 @@ static int run_all(struct bench_session *session, const struct dist_options *dis
         free(session->credit_wait_ps);
         session->credit_wait_ps = NULL;
         process_phases_forget_sim(&session->result->phases);
-        code = run_on_machine(session, dist, logs, error);
+        code = run_on_machine(session, dist, error);
         session->before = session->result->engine;
         memcpy(session->workers_before, session->result->engine.workers,
                session->before.worker_count * sizeof *session->workers_before);
@@ -660,6 +676,7 @@ int bench_run(const struct run_options *options, const struct config *config, st
     if (code == CW_OK)
         code = make_room_for_workers(&session, options->engine.worker_count, error);
     struct run_logs logs = {0};
+    session.logs = &logs;
     if (code == CW_OK)
         code = run_logs_open(&logs, options, config, error);
     logs.use = &session.use;
@@ -671,7 +688,7 @@ int bench_run(const struct run_options *options, const struct config *config, st
     if (code == CW_OK && options->engine_trace != NULL)
         code = atomic_file_open(&session.engine_trace, options->engine_trace, error);
     if (code == CW_OK)
-        code = run_all(&session, &dist, &logs, error);
+        code = run_all(&session, &dist, error);
     if (code == CW_OK)
         code = run_logs_commit(&logs, error);
     else if (result->failure != NULL || result->interrupted)

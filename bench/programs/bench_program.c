@@ -293,14 +293,15 @@ struct result_row *bench_add_row(struct bench_session *session, const char *coll
     result->rows = rows;
     struct result_row *row = &rows[result->row_count++];
     const uint64_t bytes = n_elem * dtype_bytes(session->options->dtype);
-    *row = (struct result_row){.count = n_elem,
-                               .bytes = bytes,
-                               .counted_bytes = bytes,
-                               .ranks = dist_facts(session->dist)->world_size,
-                               .bus_factor = 1,
-                               .wrong = -1,
-                               .ranks_differ = -1,
-                               .not_finite = -1};
+    *row = (struct result_row){
+        .count = n_elem,
+        .bytes = bytes,
+        .counted_bytes = bytes,
+        .ranks = session->dist != NULL ? dist_facts(session->dist)->world_size : 0,
+        .bus_factor = 1,
+        .wrong = -1,
+        .ranks_differ = -1,
+        .not_finite = -1};
     snprintf(row->collective, sizeof row->collective, "%s", collective);
     snprintf(row->dtype, sizeof row->dtype, "%s", dtype_name(session->options->dtype));
     return row;

@@ -15,6 +15,8 @@
 #include "collectives/runtime/distributed.h"
 #include "collectives/verify/bound.h"
 
+struct run_logs;
+
 /* A run in progress, as its program sees it. */
 struct bench_session {
     const struct run_options *options;
@@ -42,6 +44,7 @@ struct bench_session {
     uint32_t calls;                 /* that are done at this size */
     struct atomic_file engine_log, engine_trace;
     struct run_use use;
+    struct run_logs *logs;
 };
 
 struct bench_program {
@@ -55,7 +58,7 @@ struct bench_program {
     enum ccl_collective does; /* of one with an algorithm */
     /* The options that this program takes, of those that only some programs take
      * (bench/options/options_table.c); then NULL. */
-    const char *takes[4];
+    const char *takes[8];
     /* For estimates: calls of the algorithm in an iteration, 0 for 1; and the work of all that is
      * not such a call. NULL: none. */
     uint32_t calls;
@@ -66,6 +69,10 @@ struct bench_program {
                    struct cw_error *error);
     /* Runs the host program, which installs the queues, and fills the result's rows. */
     int (*run)(struct bench_session *session, struct cw_error *error);
+    /* Instead of run(): makes its own machine with these options, and calls
+     * bench_machine_begins() and bench_machine_ends() around what it does there. */
+    int (*run_apart)(struct bench_session *session, const struct dist_options *dist,
+                     struct cw_error *error);
     /* Frees the memory of prepare(), after a run and after a failed prepare(). NULL: nothing. */
     void (*finish)(struct bench_session *session);
 };
@@ -76,7 +83,7 @@ extern const struct bench_program bench_ccl_all_gather, bench_ccl_broadcast, ben
 extern const struct bench_program bench_ccl_reduce, bench_ccl_custom;
 extern const struct bench_program bench_ccl_all_to_all;
 extern const struct bench_program bench_ipcq_pingpong, bench_ipcq_shift, bench_raw_store;
-extern const struct bench_program bench_gemm, bench_gemm_allreduce, bench_concurrent;
+extern const struct bench_program bench_gemm, bench_gemm_allreduce, bench_concurrent, bench_step;
 
 /* The sizes asked for, in elements per shard, or the program's only one; their number. */
 size_t bench_size_count(const struct bench_session *session);
@@ -93,6 +100,13 @@ int bench_run_sizes(struct bench_session *session,
 /* For the progress line: the queues are installed; a call is done. */
 void bench_progress_wired(struct bench_session *session);
 void bench_progress_called(struct bench_session *session);
+
+/* Of run_apart(): the machine is there, and nothing has run on it; the program is over or has
+ * failed with that code, and the machine is still there. The code may be that of a log that could
+ * not be written. */
+int bench_machine_begins(struct bench_session *session, struct dist *machine,
+                         struct cw_error *error);
+int bench_machine_ends(struct bench_session *session, int code, struct cw_error *error);
 
 /* The figures of the run so far, into the session's result. */
 void bench_fill_result(struct bench_session *session);

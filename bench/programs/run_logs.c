@@ -101,6 +101,12 @@ static int open_ccl_trace(struct run_logs *logs, struct cw_error *error)
     return code;
 }
 
+/* Of tiles. A step writes its own timeline, of operations. */
+static bool writes_timeline(const struct run_options *options)
+{
+    return options->timeline != NULL && options->workload == NULL;
+}
+
 static int open_timeline(struct run_logs *logs, struct cw_error *error)
 {
     const struct run_options *const options = logs->options;
@@ -124,19 +130,19 @@ int run_logs_open(struct run_logs *logs, const struct run_options *options,
     int code = open_ccl_trace(logs, error);
     if (code == CW_OK && options->op_log != NULL)
         code = atomic_file_open(&logs->op_log_file, options->op_log, error);
-    if (code == CW_OK && options->timeline != NULL)
+    if (code == CW_OK && writes_timeline(options))
         code = open_timeline(logs, error);
     if (code == CW_OK && logs->ccl_trace != NULL) {
         logs->launch_of_pe = calloc(hw_pe_count(&config->hw), sizeof *logs->launch_of_pe);
         if (logs->launch_of_pe == NULL)
             code = cw_error_memory(error, "the CCL trace");
     }
-    if (logs->ccl_trace != NULL || options->timeline != NULL || run_use_is_asked(options))
+    if (logs->ccl_trace != NULL || writes_timeline(options) || run_use_is_asked(options))
         logs->listener =
             (struct lp_listener){.op = run_logs_on_op, .kernel = run_logs_on_kernel, .arg = logs};
-    if (options->links != NULL || options->timeline != NULL)
+    if (options->links != NULL || writes_timeline(options))
         logs->listener.crossed = run_logs_on_crossed;
-    if (options->timeline != NULL) {
+    if (writes_timeline(options)) {
         logs->listener.arrival = run_logs_on_arrival;
         logs->listener.waited = run_logs_on_waited;
     }
@@ -169,7 +175,7 @@ int run_logs_begin(struct run_logs *logs, struct dist *dist, const char *algorit
     logs->system = dist_system(dist);
     if (logs->options->op_log != NULL && begin_op_log(logs, dist, algorithm, error) != CW_OK)
         return error->exit_code;
-    if (logs->options->timeline == NULL)
+    if (!writes_timeline(logs->options))
         return CW_OK;
     logs->timeline = timeline_create(logs->trace.text, lp_system_model(dist_system(dist)),
                                      &logs->timeline_options, error);

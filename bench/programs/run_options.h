@@ -40,6 +40,11 @@ struct run_call {
 /* The numbers that tensors are filled with (COMMANDS.md, "Inputs"). */
 enum run_input { RUN_INPUT_UNIFORM, RUN_INPUT_INTEGERS };
 
+/* What a step leaves out or forces (workload/run/step.h). */
+enum run_concurrency { RUN_CONCURRENCY_FREE, RUN_CONCURRENCY_ONE };
+enum run_launch_order { RUN_LAUNCH_IMPLICIT, RUN_LAUNCH_PROGRAM };
+enum run_simulated { RUN_SIMULATED, RUN_FREE };
+
 /* What a bench does beside calls of its algorithm, by estimate: events of an iteration, and bytes
  * of tensors; multiplications of their elements. */
 struct bench_own {
@@ -67,6 +72,14 @@ struct run_options {
 
     struct run_call calls[RUN_CALLS_MAX];
     size_t call_count;
+
+    /* Of the bench `step`: a workload file or a trace, and KEY=VALUE of the file, which --set
+     * names workload.KEY=VALUE. */
+    const char *workload;
+    const char *workload_sets[RUN_SETS_MAX];
+    size_t workload_set_count;
+    uint32_t concurrency, launch_order; /* enum run_concurrency, run_launch_order */
+    uint32_t launches, communication;   /* enum run_simulated */
 
     const char *tags[RUN_TAGS_MAX]; /* KEY=VALUE each */
     size_t tag_count;

@@ -191,7 +191,11 @@ static bool add_up(struct chase *chase)
     c->parts = malloc((c->count + 1) * sizeof *c->parts);
     for (size_t i = 0; c->parts != NULL && i < c->count; i++) {
         const struct step_stretch *const s = &c->stretches[i];
-        const struct workload_op *const op = &program_of(chase, s->rank)->ops[s->op];
+        const uint32_t meeting = chase->meetings->of[chase->meetings->first[s->rank] + s->op];
+        const struct workload_part part =
+            meeting != WORKLOAD_NONE ? workload_meeting_name(chase->graph, chase->meetings, meeting)
+                                     : (struct workload_part){s->rank, s->op};
+        const struct workload_op *const op = &program_of(chase, part.rank)->ops[part.op];
         const uint32_t label = s->launch ? WORKLOAD_NONE : op->label;
         const uint32_t set = s->launch || !workload_meets(op) ? WORKLOAD_NONE : op->set;
         size_t k = 0;

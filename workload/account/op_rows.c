@@ -108,7 +108,7 @@ static bool add_meetings(const struct rows_walk *walk)
     const struct workload_meetings *const m = walk->meetings;
     for (uint32_t meeting = 0; meeting < m->count; meeting++) {
         const uint64_t first = m->first_part[meeting], end = m->first_part[meeting + 1];
-        const struct workload_part part = m->parts[first];
+        const struct workload_part part = workload_meeting_name(walk->graph, m, meeting);
         const struct workload_op *const op =
             &walk->graph->programs[walk->graph->program_of[part.rank]].ops[part.op];
         int64_t met_ps = 0, end_ps = 0;

@@ -144,3 +144,13 @@ void workload_meetings_free(struct workload_meetings *meetings)
     free(meetings->parts);
     *meetings = (struct workload_meetings){0};
 }
+
+struct workload_part workload_meeting_name(const struct workload_graph *graph,
+                                           const struct workload_meetings *meetings,
+                                           uint32_t meeting)
+{
+    const struct workload_part *const parts = &meetings->parts[meetings->first_part[meeting]];
+    const struct workload_op *const op =
+        &graph->programs[graph->program_of[parts[0].rank]].ops[parts[0].op];
+    return op->kind == WORKLOAD_RECV ? parts[1] : parts[0];
+}

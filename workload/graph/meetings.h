@@ -26,6 +26,11 @@ int workload_meetings_of(const struct workload_graph *graph, struct workload_mee
                          struct cw_error *error);
 void workload_meetings_free(struct workload_meetings *meetings);
 
+/* The part that the meeting is named after: of a message its send, of a call the first rank's. */
+struct workload_part workload_meeting_name(const struct workload_graph *graph,
+                                           const struct workload_meetings *meetings,
+                                           uint32_t meeting);
+
 static inline bool workload_meets(const struct workload_op *op)
 {
     return op->kind == WORKLOAD_COLLECTIVE || op->kind == WORKLOAD_SEND ||

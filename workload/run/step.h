@@ -40,10 +40,11 @@ struct step_options {
     const struct workload_graph *graph; /* checked */
     struct step_modes modes;
     struct dist_options dist; /* machine, threads, listeners; the runner sets groups and needs */
-    /* With dist.arg. The machine is there and nothing has run on it yet: an exit code, and *error.
-     * The step is over, or has failed with the code, and the machine is still there. NULL: none. */
+    /* With dist.arg. The machine is there and nothing has run on it yet. NULL: none. */
     int (*begins)(void *arg, struct dist *machine, struct cw_error *error);
-    void (*ends)(void *arg, struct dist *machine, int code);
+    /* The step is over, or has failed with this code and *error, and the machine is still there.
+     * Returns the code, or that of its own failure. Called if begins() was. NULL: none. */
+    int (*ends)(void *arg, struct dist *machine, int code, struct cw_error *error);
 };
 
 /* CW_OK: *result is filled, and freed with step_result_free(). Else an exit code, and *error: of an
