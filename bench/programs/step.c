@@ -11,9 +11,7 @@
 #include "bench/trace/step_timeline.h"
 #include "bench/trace/trace_stream.h"
 #include "collectives/runtime/dist_messages.h"
-#include "workload/file/workload_file.h"
 #include "workload/run/step.h"
-#include "workload/traces/trace.h"
 
 /* What bounds of operations were found out so far. */
 struct known_bound {
@@ -36,19 +34,8 @@ struct step_bench {
 static int read_workload(const struct bench_session *session, struct workload_graph *graph,
                          struct cw_error *error)
 {
-    const struct run_options *const options = session->options;
-    const struct workload_file_request request = {.path = options->workload,
-                                                  .settings = options->workload_sets,
-                                                  .setting_count = options->workload_set_count,
-                                                  .sip_w = session->config->hw.sip_w,
-                                                  .sip_h = session->config->hw.sip_h};
-    if (!workload_is_trace(options->workload))
-        return workload_file_read(&request, graph, error);
-    if (options->workload_set_count > 0)
-        return cw_error_set(error, CW_USAGE, "--set %s: %s is a trace, which has no keys",
-                            options->workload_sets[0], options->workload);
-    const struct workload_trace_options trace = {.notes = options->quiet ? NULL : stderr};
-    return workload_trace_read(options->workload, &trace, graph, error);
+    (void)graph;
+    return cw_error_set(error, CW_USAGE, "%s: no reader for this file", session->options->workload);
 }
 
 static int step_prepare(struct bench_session *session, struct dist_options *dist,
@@ -72,7 +59,7 @@ static int step_prepare(struct bench_session *session, struct dist_options *dist
         return cw_error_set(error, CW_USAGE,
                             "--verify-data: %s says nothing of data (workload: data: true)",
                             options->workload);
-    dist->no_data |= !options->verify_data;
+    own->report->graph.verifies = options->verify_data;
     dist->groups_only = true;
     return CW_OK;
 }

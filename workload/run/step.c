@@ -371,7 +371,7 @@ static int run_on_machine(struct step_run *run, struct cw_error *error)
     if (code == CW_OK)
         take_times(run);
     if (has_begun && run->options->ends != NULL)
-        run->options->ends(arg, run->dist, code);
+        code = run->options->ends(arg, run->dist, code, error);
     dist_free(run->dist);
     return code;
 }
