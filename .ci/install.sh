@@ -79,7 +79,7 @@ install_all() {
     fill core/cubewarp-engine.pc.in "$LIBDIR/pkgconfig"
     fill collectives/cubewarp-plugin.pc.in "$LIBDIR/pkgconfig"
     local config
-    for config in configs/*.yaml configs/presets/*.yaml configs/studies/*.yaml configs/README.md; do # to read and to copy
+    for config in configs/*.yaml configs/presets/*.yaml configs/studies/*.yaml configs/workloads/*.yaml configs/README.md; do # to read and to copy
         put 644 "$config" "$own/$(dirname "$config")"
     done
     put 644 core/example/tandem.c "$own/example"

@@ -1,6 +1,6 @@
 /*
  * cmd_workload.c: the command `cubewarp workload`: chooses the part. `new` writes the workload file
- * of a model (workload/model/write.h).
+ * of a model (workload/model/write.h); `check` reads one and shows what it makes.
  */
 #include "bench/cli/cmd_workload.h"
 
@@ -12,7 +12,9 @@
 #include "bench/options/options_table.h"
 #include "bench/options/options_workload.h"
 #include "bench/output/atomic_file.h"
+#include "bench/output/workload_table.h"
 #include "collectives/config/input/text.h"
+#include "workload/file/workload_file.h"
 #include "workload/model/write.h"
 
 enum { COMMAND_LINE_BYTES = 2048 };
@@ -67,6 +69,54 @@ static int new_main(int argc, char **argv)
     return code != CW_OK ? cli_fail("workload new", &error) : cli_end("workload new", CW_OK);
 }
 
+/* ---- check ----------------------------------------------------------------------------------- */
+
+static int check_show(const struct workload_check_options *options,
+                      const struct workload_graph *graph, struct cw_error *error)
+{
+    struct atomic_file file = {0};
+    const bool to_stdout = options->json != NULL && strcmp(options->json, "-") == 0;
+    if (!to_stdout)
+        workload_table_print(stdout, graph);
+    if (options->json == NULL)
+        return CW_OK;
+    if (to_stdout)
+        return workload_json_write(stdout, graph, error);
+    int code = atomic_file_open(&file, options->json, error);
+    if (code != CW_OK)
+        return code;
+    code = workload_json_write(file.stream, graph, error);
+    if (code == CW_OK)
+        return atomic_file_commit(&file, error);
+    atomic_file_discard(&file);
+    return code;
+}
+
+static int check_main(int argc, char **argv)
+{
+    struct workload_check_options options = {.path = NULL};
+    struct option_parse parse = {.command = COMMAND_WORKLOAD_CHECK, .values = &options};
+    struct cw_error error = {.exit_code = CW_OK};
+    struct workload_graph graph;
+    int code;
+    if (!cli_read(&parse, argc, argv, &code))
+        return code;
+    const struct workload_file_request request = {.path = options.path,
+                                                  .settings = options.settings,
+                                                  .setting_count = options.setting_count,
+                                                  .any_machine = true};
+    code = workload_file_read(&request, &graph, &error);
+    if (code == CW_OK) {
+        code = check_show(&options, &graph, &error);
+        workload_graph_free(&graph);
+    }
+    if (code == CW_USAGE)
+        fprintf(stderr, "%s\n", cw_error_text(&error));
+    else if (code != CW_OK)
+        return cli_fail("workload check", &error);
+    return cli_end("workload check", code);
+}
+
 /* ---- the command ----------------------------------------------------------------------------- */
 
 static const struct {
@@ -74,6 +124,7 @@ static const struct {
     int (*main)(int argc, char **argv);
 } parts[] = {
     {COMMAND_WORKLOAD_NEW, new_main},
+    {COMMAND_WORKLOAD_CHECK, check_main},
 };
 #define PARTS (sizeof parts / sizeof *parts)
 
@@ -83,9 +134,9 @@ static int refuse_part(const char *given)
     struct cw_error error;
     char quoted[TEXT_QUOTE_BYTES];
     if (given == NULL)
-        cw_error_set(&error, CW_USAGE, "a part is missing: new");
+        cw_error_set(&error, CW_USAGE, "a part is missing: new or check");
     else
-        cw_error_set(&error, CW_USAGE, "workload has no part %s; there is new",
+        cw_error_set(&error, CW_USAGE, "workload has no part %s; there are new and check",
                      text_quote(given, strlen(given), quoted));
     cli_fail("workload", &error);
     cli_hint("workload");

@@ -1,5 +1,5 @@
 /*
- * cmd_workload.h: the command `cubewarp workload`: writes workload files.
+ * cmd_workload.h: the command `cubewarp workload`: writes and checks workload files.
  */
 #ifndef BENCH_CMD_WORKLOAD_H
 #define BENCH_CMD_WORKLOAD_H

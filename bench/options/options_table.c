@@ -489,6 +489,15 @@ const struct option_row option_rows[] = {
     {"quiet", 0, OPTION_SET, COMMAND_SWEEP, NULL,
      "say nothing, unless points are not done or have wrong data", SWEEP(quiet)},
 
+    /* workload check */
+    {"set", 0, OPTION_OTHER, COMMAND_WORKLOAD_CHECK, "KEY=VALUE",
+     "one key of the file, as in workload.parallel.tp=8; may be repeated",
+     AT(workload_check_options, settings), .repeats = true, .read = workload_check_read_set,
+     .group = "Options"},
+    {"json", 0, OPTION_OUTPUT, COMMAND_WORKLOAD_CHECK, "FILE",
+     "write the programs of all classes as JSON; - for standard output",
+     AT(workload_check_options, json)},
+
     /* workload new */
     {"output", 'o', OPTION_OUTPUT, COMMAND_WORKLOAD_NEW, "FILE",
      "the workload file (standard output)", NEW(output), .group = "The file"},
@@ -727,9 +736,10 @@ static const struct command_row command_rows[] = {
      NULL, .name_width = REPLAY_NAMES, .argument = plugin_options_argument,
      .finish = plugin_options_finish,
      .examples = {"plugin new mine", "plugin new my_ring", "run --ccl mine.yaml --verify-data"}},
-    {COMMAND_WORKLOAD, "workload", "write workload files of training and inference",
+    {COMMAND_WORKLOAD, "workload", "write and check workload files of training and inference",
      "PART [OPTION]...", "Workload files: a step of training or inference (workload/STEPS.md).\n",
-     "  new      write one: GPT, a mixture of experts, inference, attention\n\n"
+     "  new      write one: GPT, a mixture of experts, inference, attention\n"
+     "  check    read one: its mistakes, or its classes of ranks, operations and bytes\n\n"
      "'cubewarp workload PART --help' lists a part's options.\n",
      .name_width = REPLAY_NAMES, .examples = {"workload new gpt --tp 4 --pp 2 --dp 4 -o gpt.yaml"}},
     {COMMAND_WORKLOAD_NEW, "workload new", "write a workload file, with its formulas",
@@ -741,6 +751,15 @@ static const struct command_row command_rows[] = {
      .examples = {"workload new gpt --tp 4 --pp 4 --dp 4 --micro-batch 2 --global-batch 64",
                   "workload new moe --dp 8 --ep 8 -o moe.yaml",
                   "workload new inference --tp 8 --kv-heads 8 --prompt 2048 --tokens 64"}},
+    {COMMAND_WORKLOAD_CHECK, "workload check", "read a workload file: mistakes, or what it makes",
+     "[OPTION]... FILE",
+     "Reads a workload file and expands it. Prints every mistake with its line and column; or\n"
+     "the classes of ranks, their operations, their bytes, and the groups.\n",
+     NULL, .name_width = REPLAY_NAMES, .letters = LETTERS_IN_FRONT,
+     .argument = workload_check_argument, .finish = workload_check_finish,
+     .examples = {"workload check configs/workloads/gpt_small.yaml",
+                  "workload check --set workload.parallel.tp=4 configs/workloads/gpt_small.yaml",
+                  "workload check --json - configs/workloads/all_reduce.yaml"}},
     {COMMAND_PERF, "perf", "measure throughput, compare with earlier runs", "PART [OPTION]...",
      "Throughput: measured, kept, compared.\n",
      "  run      measure a set of cases\n"

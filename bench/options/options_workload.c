@@ -1,6 +1,7 @@
 /*
  * options_workload.c: reads the model of `workload new`, refuses options that another model has,
- * and gives those that are left out their values (options_workload.h).
+ * and gives those that are left out their values; and the file of `workload check`
+ * (options_workload.h).
  */
 #include "bench/options/options_workload.h"
 
@@ -161,4 +162,41 @@ int workload_new_finish(struct option_parse *parse, struct cw_error *error)
         return code;
     set_defaults(parse, &options->plan);
     return model_plan_finish(&options->plan, error);
+}
+
+/* ---- check ----------------------------------------------------------------------------------- */
+
+int workload_check_argument(struct option_parse *parse, int count, char **rest,
+                            struct cw_error *error)
+{
+    struct workload_check_options *const options = parse->values;
+    char quoted[TEXT_QUOTE_BYTES];
+    (void)count;
+    if (options->path != NULL) {
+        cw_error_set(error, CW_USAGE, "unexpected argument %s; one workload file at a time",
+                     text_quote(rest[0], strlen(rest[0]), quoted));
+        return 0;
+    }
+    options->path = rest[0];
+    return 1;
+}
+
+int workload_check_finish(struct option_parse *parse, struct cw_error *error)
+{
+    const struct workload_check_options *const options = parse->values;
+    if (options->path == NULL)
+        return cw_error_set(error, CW_USAGE,
+                            "name a workload file, such as workload new writes one");
+    return CW_OK;
+}
+
+int workload_check_read_set(struct option_parse *parse, const struct option_row *row,
+                            const char *text, struct cw_error *error)
+{
+    struct workload_check_options *const options = parse->values;
+    (void)row;
+    if (options->setting_count == WORKLOAD_SETTINGS_MAX)
+        return cw_error_set(error, CW_USAGE, "more than %d times --set", WORKLOAD_SETTINGS_MAX);
+    options->settings[options->setting_count++] = text;
+    return CW_OK;
 }
