@@ -15,7 +15,8 @@ enum lp_program_kind {
     LP_PROGRAM_KERNELS, /* is over when its kernels have ended; without any, at once */
     LP_PROGRAM_SEND,    /* asks the other SIP, and launches its kernels when that grants it */
     LP_PROGRAM_RECEIVE, /* launches its kernels when it has been asked; one of a SIP at a time */
-    LP_PROGRAM_MEET     /* is over when the program of each member has come to it; no kernels */
+    LP_PROGRAM_MEET,    /* is over when the program of each member has come to it; no kernels */
+    LP_PROGRAM_TIME     /* is over after time_ps; no kernels */
 };
 
 /* An operation of another SIP. */
@@ -31,6 +32,7 @@ struct lp_program_op {
     uint32_t needs; /* ends and beginnings of others before it begins */
     uint32_t first_next, next_count;     /* in program->next: those that need its end, */
     uint32_t first_after, after_count;   /* and those that need its beginning */
+    int64_t time_ps;                    /* of a TIME */
     struct lp_program_place other;       /* SEND, RECEIVE: the other end. MEET: the first member */
     uint32_t first_member, member_count; /* of the first member of a MEET: in places; itself too */
     uint32_t first_run, run_count;       /* in runs */

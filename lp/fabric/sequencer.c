@@ -12,7 +12,7 @@
 #include "lp/fabric/fabric.h"
 #include "lp/program.h"
 
-enum signal { SIGNAL_ASKS, SIGNAL_GRANTS, SIGNAL_COMES, SIGNAL_MET };
+enum signal { SIGNAL_ASKS, SIGNAL_GRANTS, SIGNAL_COMES, SIGNAL_ENDS };
 
 #define NO_OP UINT32_MAX
 
@@ -150,21 +150,38 @@ static void send_at_once(const struct view *view, uint32_t lp, enum lp_event_typ
     lp_forward(view->ctx, lp, type, next_sender(view), transfer, &flight);
 }
 
-static void send_signal(const struct view *view, enum signal signal, struct lp_program_place to)
+static struct lp_transfer signal_to(const struct view *view, enum signal signal,
+                                    struct lp_program_place to)
 {
     const uint32_t sip_pes = view->m->cubes * view->m->pes;
-    const struct lp_transfer transfer = {.sigma_ps = cw_now(view->ctx),
-                                         .src = view->sip * sip_pes,
-                                         .dst = to.sip * sip_pes,
-                                         .bytes = view->m->hw.control_msg_bytes,
-                                         .seq = to.op,
-                                         .kind = LP_TRANSFER_SIGNAL,
-                                         .dir = (uint8_t)signal,
-                                         .exit = HW_OUTLET_NONE};
+    return (struct lp_transfer){.sigma_ps = cw_now(view->ctx),
+                                .src = view->sip * sip_pes,
+                                .dst = to.sip * sip_pes,
+                                .bytes = view->m->hw.control_msg_bytes,
+                                .seq = to.op,
+                                .kind = LP_TRANSFER_SIGNAL,
+                                .dir = (uint8_t)signal,
+                                .exit = HW_OUTLET_NONE};
+}
+
+static void send_signal(const struct view *view, enum signal signal, struct lp_program_place to)
+{
+    const struct lp_transfer transfer = signal_to(view, signal, to);
     if (view->program->free_control || signal >= SIGNAL_COMES)
         send_at_once(view, lp_of_io_die(view->m, to.sip), LP_EVENT_CPU_DONE, &transfer);
     else
         send_served(view, &transfer);
+}
+
+/* A message to itself, at the end of a TIME. */
+static void wait_for_end(const struct view *view, uint32_t op)
+{
+    const struct lp_transfer transfer =
+        signal_to(view, SIGNAL_ENDS, (struct lp_program_place){view->sip, op});
+    struct hw_flight flight = lp_flight(view->ctx, &transfer);
+    flight.tau_ps += view->own->ops[op].time_ps;
+    lp_forward(view->ctx, lp_of_io_die(view->m, view->sip), LP_EVENT_CPU_DONE, next_sender(view),
+               &transfer, &flight);
 }
 
 static void send_launch(const struct view *view, uint32_t pe, uint32_t launch)
@@ -205,13 +222,19 @@ static void end_op(const struct view *view, uint32_t op)
         CW_MUT(view->ctx, turn_at(view, o->turn - 1u))->holder = NO_OP;
 }
 
+static void note_start(const struct view *view, uint32_t op)
+{
+    const struct lp_program_op *const o = &view->own->ops[op];
+    change(view, op)->times.start_ps = cw_now(view->ctx);
+    for (uint32_t i = 0; i < o->after_count; i++)
+        supply(view, view->own->next[o->first_after + i]);
+}
+
 static void start_op(const struct view *view, uint32_t op)
 {
     const struct lp_program_op *const o = &view->own->ops[op];
     uint32_t kernels = 0;
-    change(view, op)->times.start_ps = cw_now(view->ctx);
-    for (uint32_t i = 0; i < o->after_count; i++)
-        supply(view, view->own->next[o->first_after + i]);
+    note_start(view, op);
     for (uint32_t i = 0; i < o->run_count; i++) {
         const struct lp_program_run *const run = &view->own->runs[o->first_run + i];
         for (uint32_t k = 0; k < run->count; k++)
@@ -238,7 +261,7 @@ static void member_comes(const struct view *view, uint32_t op)
     if (++change(view, op)->come < o->member_count)
         return;
     for (uint32_t i = 0; i < o->member_count; i++)
-        send_signal(view, SIGNAL_MET, view->program->members[o->first_member + i]);
+        send_signal(view, SIGNAL_ENDS, view->program->members[o->first_member + i]);
 }
 
 static void begin_op(const struct view *view, uint32_t op)
@@ -254,10 +277,15 @@ static void begin_op(const struct view *view, uint32_t op)
             append(view, &view->s->receivers, op);
         break;
     case LP_PROGRAM_MEET:
-        change(view, op)->times.start_ps = cw_now(view->ctx);
-        for (uint32_t i = 0; i < o->after_count; i++)
-            supply(view, view->own->next[o->first_after + i]);
+        note_start(view, op);
         send_signal(view, SIGNAL_COMES, o->other);
+        break;
+    case LP_PROGRAM_TIME:
+        note_start(view, op);
+        if (o->time_ps > 0)
+            wait_for_end(view, op);
+        else
+            end_op(view, op);
         break;
     default:
         start_op(view, op);

@@ -146,11 +146,7 @@ static void call_message(struct maker *maker, uint32_t meeting)
 static struct compute_request request_of(const struct workload_op *op)
 {
     struct compute_request request = {.dtype = (enum dtype)op->dtype};
-    if (op->kind == WORKLOAD_TIME) {
-        request.kind = COMPUTE_TIME;
-        request.count = 1;
-        request.time_ps = (int64_t)op->time_ps;
-    } else if (op->kind == WORKLOAD_PRODUCT) {
+    if (op->kind == WORKLOAD_PRODUCT) {
         request.kind = COMPUTE_PRODUCT;
         request.m = op->side[0];
         request.n = op->side[1];

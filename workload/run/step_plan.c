@@ -150,8 +150,6 @@ bool step_is_call(const struct step_plan *plan, const struct workload_op *op)
         return op->flops > 0 || op->bytes > 0;
     case WORKLOAD_PRODUCT:
         return true;
-    case WORKLOAD_TIME:
-        return op->time_ps > 0;
     case WORKLOAD_COLLECTIVE:
     case WORKLOAD_SEND:
     case WORKLOAD_RECV:
@@ -496,7 +494,11 @@ static int make_program(struct step_plan *plan, uint32_t rank, struct cw_error *
         const uint8_t kind = p->ops[i].kind;
         const bool moves = kind == WORKLOAD_SEND || kind == WORKLOAD_RECV;
         own->ops[i].turn = turn_of(plan, &p->ops[i]);
-        if (plan->options->modes.free_communication && (moves || kind == WORKLOAD_COLLECTIVE))
+        if (kind == WORKLOAD_TIME) {
+            own->ops[i].kind = LP_PROGRAM_TIME;
+            own->ops[i].time_ps = (int64_t)p->ops[i].time_ps;
+        } else if (plan->options->modes.free_communication &&
+                   (moves || kind == WORKLOAD_COLLECTIVE))
             own->ops[i].kind = LP_PROGRAM_MEET;
         else if (moves)
             own->ops[i].kind = kind == WORKLOAD_SEND ? LP_PROGRAM_SEND : LP_PROGRAM_RECEIVE;
