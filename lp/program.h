@@ -32,7 +32,7 @@ struct lp_program_op {
     uint32_t needs; /* ends and beginnings of others before it begins */
     uint32_t first_next, next_count;     /* in program->next: those that need its end, */
     uint32_t first_after, after_count;   /* and those that need its beginning */
-    int64_t time_ps;                    /* of a TIME */
+    int64_t time_ps;                     /* of a TIME */
     struct lp_program_place other;       /* SEND, RECEIVE: the other end. MEET: the first member */
     uint32_t first_member, member_count; /* of the first member of a MEET: in places; itself too */
     uint32_t first_run, run_count;       /* in runs */
