@@ -138,13 +138,15 @@ struct outcome {
     char text[512];
 };
 
-static void note_hash(void *arg, struct dist *machine, int code)
+static int note_hash(void *arg, struct dist *machine, int code, struct cw_error *error)
 {
     struct cw_stats stats;
+    (void)error;
     if (code != CW_OK)
-        return;
+        return code;
     cw_sim_stats(lp_system_sim(dist_system(machine)), &stats);
     ((struct outcome *)arg)->hash = stats.trace_hash;
+    return code;
 }
 
 static void run(const struct config *config, const struct workload_graph *graph,
