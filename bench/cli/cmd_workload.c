@@ -52,7 +52,7 @@ static int new_write(const struct workload_new_options *options, const char *lin
 static int new_main(int argc, char **argv)
 {
     struct workload_new_options options = {.plan = {.dtype = DTYPE_BF16,
-                                                    .capacity = "1",
+
                                                     .skew = "1",
                                                     .tp = 1,
                                                     .cp = 1,

@@ -522,7 +522,7 @@ const struct option_row option_rows[] = {
     {"top-k", 0, OPTION_COUNT, COMMAND_WORKLOAD_NEW, "N", "experts that a token goes to (2)",
      NEW(plan.top_k), .min = 1, .max = 1u << 20},
     {"capacity", 0, OPTION_TEXT, COMMAND_WORKLOAD_NEW, "FACTOR",
-     "room of an expert, over the mean of its tokens (1)", NEW(plan.capacity)},
+     "room of an expert, over the mean of its tokens (as --skew)", NEW(plan.capacity)},
     {"skew", 0, OPTION_TEXT, COMMAND_WORKLOAD_NEW, "FACTOR",
      "tokens of the fullest rank of experts, over the mean (1)", NEW(plan.skew)},
     {"dtype", 'd', OPTION_OTHER, COMMAND_WORKLOAD_NEW, "T", "of weights and activations (bf16)",

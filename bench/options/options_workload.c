@@ -43,7 +43,7 @@ static const struct {
     {"pp", MODELS},
     {"dp", MODELS},
     {"ep", MOE},
-    {"sequence-parallel", MODELS},
+    {"sequence-parallel", TRAINING},
     {"micro-batch", MODELS},
     {"global-batch", TRAINING},
     {"batch", INFERENCE | ATTENTION},

@@ -53,6 +53,8 @@ static void fill(struct model_plan *plan)
 {
     plan->kv_heads = or_else(plan->kv_heads, plan->heads);
     plan->ffn = or_else(plan->ffn, 4 * plan->hidden);
+    if (plan->capacity == NULL)
+        plan->capacity = plan->skew;
     plan->chunks = or_else(plan->chunks, plan->schedule == SCHEDULE_INTERLEAVED ? 2 : 1);
     if (plan->kind == MODEL_INFERENCE)
         plan->micro_batch = or_else(plan->micro_batch, plan->global_batch / plan->dp);
@@ -110,6 +112,16 @@ static int check_batch(const struct model_plan *plan, struct cw_error *error)
     return CHECK_MULTIPLES(list, error);
 }
 
+static int check_zero(const struct model_plan *plan, struct cw_error *error)
+{
+    if (plan->zero < 2 || !plan->no_overlap)
+        return CW_OK;
+    return cw_error_set(error, CW_USAGE,
+                        "--no-overlap is for --zero 0 and 1; with %u each microbatch's gradients "
+                        "are shared out at once",
+                        plan->zero);
+}
+
 static int check_pipeline(const struct model_plan *plan, struct cw_error *error)
 {
     const uint32_t m = model_microbatches(plan);
@@ -128,15 +140,18 @@ static int check_pipeline(const struct model_plan *plan, struct cw_error *error)
                           error);
 }
 
-static int check_decimal(const char *name, const char *text, struct cw_error *error)
+/* A factor over a mean of `most` parts. */
+static int check_factor(const char *name, const char *text, uint32_t most, const char *of,
+                        struct cw_error *error)
 {
     struct decimal value;
     char quoted[TEXT_QUOTE_BYTES];
     if (decimal_parse(text, strlen(text), &value) &&
-        decimal_compare(value, decimal_literal("1")) >= 0)
+        decimal_compare(value, decimal_literal("1")) >= 0 &&
+        decimal_compare(value, (struct decimal){.mantissa = most}) <= 0)
         return CW_OK;
-    return cw_error_set(error, CW_USAGE, "--%s %s: expected a decimal number of at least 1", name,
-                        text_quote(text, strlen(text), quoted));
+    return cw_error_set(error, CW_USAGE, "--%s %s: expected a decimal number from 1 to the %s, %u",
+                        name, text_quote(text, strlen(text), quoted), of, most);
 }
 
 static int check_experts(const struct model_plan *plan, struct cw_error *error)
@@ -150,9 +165,9 @@ static int check_experts(const struct model_plan *plan, struct cw_error *error)
         code = cw_error_set(error, CW_USAGE, "--top-k %u is more than the --experts %u",
                             plan->top_k, plan->experts);
     if (code == CW_OK)
-        code = check_decimal("capacity", plan->capacity, error);
+        code = check_factor("skew", plan->skew, plan->ep, "--ep", error);
     if (code == CW_OK)
-        code = check_decimal("skew", plan->skew, error);
+        code = check_factor("capacity", plan->capacity, plan->experts, "--experts", error);
     return code;
 }
 
@@ -190,6 +205,8 @@ int model_plan_finish(struct model_plan *plan, struct cw_error *error)
         code = check_batch(plan, error);
     if (code == CW_OK)
         code = check_pipeline(plan, error);
+    if (code == CW_OK)
+        code = check_zero(plan, error);
     if (code == CW_OK && plan->kind == MODEL_MOE)
         code = check_experts(plan, error);
     return code;
