@@ -11,6 +11,7 @@
 #include "bench/trace/step_timeline.h"
 #include "bench/trace/trace_stream.h"
 #include "collectives/runtime/dist_messages.h"
+#include "workload/file/workload_file.h"
 #include "workload/run/step.h"
 
 /* What bounds of operations were found out so far. */
@@ -34,8 +35,15 @@ struct step_bench {
 static int read_workload(const struct bench_session *session, struct workload_graph *graph,
                          struct cw_error *error)
 {
-    (void)graph;
-    return cw_error_set(error, CW_USAGE, "%s: no reader for this file", session->options->workload);
+    const struct run_options *const options = session->options;
+    const struct hw_config *const hw = &session->config->hw;
+    const bool is_grid = hw->sip_topology->is_grid;
+    const struct workload_file_request request = {.path = options->workload,
+                                                  .settings = options->workload_sets,
+                                                  .setting_count = options->workload_set_count,
+                                                  .sip_w = is_grid ? hw->sip_w : 0,
+                                                  .sip_h = is_grid ? hw->sip_h : 0};
+    return workload_file_read(&request, graph, error);
 }
 
 static int step_prepare(struct bench_session *session, struct dist_options *dist,

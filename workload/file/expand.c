@@ -251,15 +251,11 @@ static void describe(struct expand *expand, const struct item *item, struct work
         [ITEM_NOTHING] = "join", [ITEM_ROOFLINE] = "compute", [ITEM_PRODUCT] = "product",
         [ITEM_TIME] = "time",    [ITEM_SEND] = "send",        [ITEM_RECV] = "recv"};
     const bool is_collective = item->kind == ITEM_COLLECTIVE;
-    char own[160];
     const char *stream = is_collective                                        ? item->set->name
                          : item->kind == ITEM_SEND || item->kind == ITEM_RECV ? label[item->kind]
                                                                               : "compute";
     if (item->kind == ITEM_NOTHING)
         stream = "join";
-    snprintf(own, sizeof own, "%s of %s",
-             is_collective ? ccl_collective_name(item->collective) : "",
-             is_collective ? item->set->name : "");
     *op = (struct workload_op){.kind = kind[item->kind],
                                .purpose =
                                    (uint8_t)(item->purpose >= 0 ? item->purpose : expand->purpose),
@@ -272,7 +268,7 @@ static void describe(struct expand *expand, const struct item *item, struct work
                                .id = item->node->place.line};
     op->stream = stream_of(expand, item->stream != NULL ? item->stream : stream);
     op->label = label_of(expand, item->name != NULL ? item->name->text
-                                 : is_collective    ? own
+                                 : is_collective    ? ccl_collective_name(item->collective)
                                                     : label[item->kind]);
 }
 
