@@ -63,6 +63,24 @@ static json_t *classes_json(const struct step_report *report)
     return list;
 }
 
+/* Over all ranks; without their sets. */
+static json_t *means_json(const struct step_report *report)
+{
+    const uint32_t sets = report->graph.set_count;
+    double compute = 0, exposed = 0, waiting = 0, bubble = 0, hidden = 0;
+    for (uint32_t i = 0; i < report->classes.count; i++) {
+        const struct step_class *const one = &report->classes.classes[i];
+        const double weight = (double)one->ranks / report->graph.rank_count / 1000;
+        compute += weight * (double)step_class_compute(one);
+        exposed += weight * (double)step_class_sum(one->exposed_ps, sets);
+        waiting += weight * (double)step_class_sum(one->waiting_ps, sets);
+        bubble += weight * (double)one->bubble_ps;
+        hidden += weight * (double)step_class_sum(one->hidden_ps, sets);
+    }
+    return json_pack("{s:f, s:f, s:f, s:f, s:f}", "compute_ns", compute, "exposed_ns", exposed,
+                     "waiting_ns", waiting, "bubble_ns", bubble, "hidden_ns", hidden);
+}
+
 static const char *kind_of(const struct step_op_row *row)
 {
     static const char *const kinds[WORKLOAD_OP_KINDS] = {
@@ -259,6 +277,7 @@ json_t *step_report_json(const struct step_report *report)
     report_put(&object, "fits", fit->known ? json_boolean(fit->fits) : json_null());
     report_put(&object, "memory_bytes", fit->known ? number(fit->bytes) : json_null());
     report_put(&object, "hbm_bytes", fit->known ? number(fit->hbm) : json_null());
+    report_put(&object, "means", means_json(report));
     report_put(&object, "classes", classes_json(report));
     report_put(&object, "operations", operations_json(report));
     report_put(&object, "critical_path", critical_json(report));

@@ -66,6 +66,20 @@ static const char schema[] =
     " PRIMARY KEY (point, row, kind)) WITHOUT ROWID;"
     "CREATE VIEW failure AS SELECT ordinal, label, state, exit_code, message, seconds, command"
     " FROM point WHERE state <> 'done' ORDER BY ordinal;"
+    "CREATE VIEW step AS SELECT id AS point, ordinal, label,"
+    " json_extract(result, '$.step.step_ns') AS step_ns,"
+    " json_extract(result, '$.step.tokens_per_s') AS tokens_per_s,"
+    " json_extract(result, '$.step.utilisation') AS utilisation,"
+    " json_extract(result, '$.step.fits') AS fits,"
+    " json_extract(result, '$.step.memory_bytes') AS memory_bytes,"
+    " json_extract(result, '$.step.means.compute_ns') AS compute_ns,"
+    " json_extract(result, '$.step.means.exposed_ns') AS exposed_ns,"
+    " json_extract(result, '$.step.means.waiting_ns') AS waiting_ns,"
+    " json_extract(result, '$.step.means.bubble_ns') AS bubble_ns,"
+    " json_extract(result, '$.step.means.hidden_ns') AS hidden_ns,"
+    " json_extract(result, '$.step.critical_path.limited_by') AS limited_by,"
+    " json_extract(result, '$.step.critical_path.next') AS next"
+    " FROM point WHERE json_extract(result, '$.step') IS NOT NULL ORDER BY ordinal;"
     "PRAGMA user_version = 1;";
 
 /* If SQLite reports no error, an allocation between its calls has failed. */

@@ -20,7 +20,7 @@
 
 static const char *const naming[] = {"preset",   "algorithm",  "defaults.algorithm",
                                      "topology", "components", "ccl",
-                                     "data",     "measured"};
+                                     "data",     "measured",   "workload"};
 enum { NAMING = sizeof naming / sizeof *naming };
 
 static bool is_naming(const struct study_setting *setting)
@@ -63,6 +63,7 @@ static bool is_opened_late(const struct study_setting *setting)
     if (setting->argument == NULL || setting->is_off || strcmp(setting->argument, "-") == 0)
         return false;
     return strcmp(setting->name, "data") == 0 || strcmp(setting->name, "measured") == 0 ||
+           strcmp(setting->name, "workload") == 0 ||
            (strcmp(setting->name, "algorithm") == 0 && ccl_is_xml(setting->argument));
 }
 

@@ -294,7 +294,8 @@ static bool key_names_file(const struct study_setting *setting, char path[PATH_M
 /* Whether a setting names a file whose contents decide results. */
 static bool names_file(const struct study_setting *setting, char path[PATH_MAX])
 {
-    static const char *const options[] = {"topology", "components", "ccl", "data", "measured"};
+    static const char *const options[] = {"topology", "components", "ccl",
+                                          "data",     "measured",   "workload"};
     const char *const text = setting->argument;
     if (text == NULL)
         return false;

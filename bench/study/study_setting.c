@@ -16,7 +16,8 @@
 #include "core/os/text_stream.h"
 
 enum { NAME_BYTES = 256 };
-static const char defaults[] = "defaults.", algorithms[] = "algorithms.";
+static const char defaults[] = "defaults.", algorithms[] = "algorithms.",
+                  workload[] = "workload.";
 
 /* ---- a node as text -------------------------------------------------------------------------- */
 
@@ -126,10 +127,12 @@ static const char *key_of_named(const char *name, const char *before)
 }
 
 /* Whether there is such a key. *key: its row; NULL: a parameter, whose type only its algorithm
- * knows. */
+ * knows, or a key of a workload. */
 static bool find_key(const char *name, const struct config_key **key)
 {
     *key = NULL;
+    if (strncmp(name, workload, sizeof workload - 1) == 0)
+        return name[sizeof workload - 1] != '\0'; /* only its file knows its type */
     int found = config_machine_find(name);
     if (found >= 0) {
         *key = &config_machine_keys[found];

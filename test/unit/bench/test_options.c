@@ -256,7 +256,7 @@ static void wrong_options_are_refused_with_what_is_legal(void **state)
                 "ccl_allreduce, ccl_reduce_scatter, ccl_all_gather, ccl_all_to_all, ccl_broadcast, "
                 "ccl_reduce, ccl_custom, ccl_barrier, "
                 "ipcq_pingpong, ipcq_shift, raw_store, gemm, gemm_allreduce, ccl_gradient, "
-                "concurrent");
+                "concurrent, step");
     refuse_line("run --from 0.0", "--from '0.0': expected SIP.cube.PE, as in 0.1.0");
     refuse_line("run --dir up",
                 "--dir 'up': expected N, S, E, W, or one of them after global_ or intra_");
