@@ -16,8 +16,7 @@
 #include "core/os/text_stream.h"
 
 enum { NAME_BYTES = 256 };
-static const char defaults[] = "defaults.", algorithms[] = "algorithms.",
-                  workload[] = "workload.";
+static const char defaults[] = "defaults.", algorithms[] = "algorithms.", workload[] = "workload.";
 
 /* ---- a node as text -------------------------------------------------------------------------- */
 
