@@ -24,7 +24,9 @@ static void cube_init(const struct lp_model *m, uint32_t lp, void *state)
             (struct lp_pe *)((uint8_t *)state + m->cube.pe_offset + i * m->cube.pe_bytes);
         hw_dma_init(&pe->dma);
         pe->dma.whole_chunks = m->hw.contention == HW_CONTENTION_CHUNK;
-        pe->last_polled = HW_DIRS_MAX - 1;
+        for (uint32_t queue = 0; queue < m->needs.queues; queue++)
+            ((struct lp_pe_queue *)((uint8_t *)pe + m->cube.queue_offset))[queue].last_polled =
+                HW_DIRS_MAX - 1;
         pe->served = 0xfedcba9876543210u;
     }
 }

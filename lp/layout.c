@@ -18,6 +18,8 @@ static void number_lps(struct lp_model *m)
     m->lps.count = m->lps.first_switch + m->lps.switch_count;
 }
 
+enum { TCM_SHARE_ALIGN_BYTES = 64 };
+
 static size_t round_up_to_word(size_t bytes) { return (bytes + 7) & ~(size_t)7; }
 
 /* Whether any block or link has jitter. */
@@ -42,6 +44,14 @@ static void add_accounts(struct lp_model *m)
     m->cube.state_bytes = lp_state_bytes_of(m, LP_OF_CUBE);
 }
 
+void lp_layout_share_tcm(struct lp_model *m, uint64_t free_bytes)
+{
+    const uint32_t queues = m->needs.queues;
+    m->tcm_queue_bytes = queues == 1
+                             ? free_bytes
+                             : free_bytes / queues / TCM_SHARE_ALIGN_BYTES * TCM_SHARE_ALIGN_BYTES;
+}
+
 void lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct lp_config *config,
                     struct lp_needs needs)
 {
@@ -55,7 +65,9 @@ void lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct
                                  .noc_w = hw_divisor_of(hw->noc_w),
                                  .dma_queue_depth = hw_divisor_of(hw->dma_queue_depth)};
     m->needs.contexts = needs.contexts > 0 ? needs.contexts : 1;
-    m->tcm_free_bytes = hw->tcm_bytes;
+    m->needs.queues = needs.queues > 0 ? needs.queues : 1;
+    m->contexts = m->needs.queues * m->needs.contexts;
+    lp_layout_share_tcm(m, hw->tcm_bytes);
     find_jitter(&m->hw);
     m->slot_access = hw_has_slot_access(hw, config->slots);
     m->slot_read = m->slot_access && !hw->slot_access[config->slots].write_only;
@@ -71,10 +83,10 @@ void lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct
                                          m->links.count[LP_OF_CUBE] * sizeof(struct hw_link));
     m->cube.slot_offset =
         sizeof(struct lp_pe) + (size_t)HW_VCS * hw->dma_queue_depth * sizeof(struct hw_dma_op);
-    m->cube.context_offset = round_up_to_word(m->cube.slot_offset + HW_DIRS_MAX * LP_SLOT_MAPS *
-                                                                        lp_slot_map_bytes(config));
-    m->cube.one_sided_offset =
-        m->cube.context_offset + m->needs.contexts * sizeof(struct lp_context);
+    m->cube.queue_offset = round_up_to_word(m->cube.slot_offset +
+                                            HW_DIRS_MAX * LP_SLOT_MAPS * lp_slot_map_bytes(config));
+    m->cube.context_offset = m->cube.queue_offset + m->needs.queues * sizeof(struct lp_pe_queue);
+    m->cube.one_sided_offset = m->cube.context_offset + m->contexts * sizeof(struct lp_context);
     m->cube.pe_bytes = m->cube.one_sided_offset;
     if (needs.peers > 0)
         m->cube.pe_bytes = round_up_to_word(
@@ -82,7 +94,9 @@ void lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct
             needs.peers * (sizeof(struct lp_peer) + LP_EARLY_PER_PEER * sizeof(struct lp_early)));
     m->cube.backlog_offset = m->cube.pe_bytes;
     if (needs.launches > 0)
-        m->cube.pe_bytes += sizeof(struct lp_backlog) + needs.launches * sizeof(struct lp_queued);
+        m->cube.backlog_bytes =
+            sizeof(struct lp_backlog) + needs.launches * sizeof(struct lp_queued);
+    m->cube.pe_bytes += m->needs.queues * m->cube.backlog_bytes;
     m->cube.state_bytes = m->cube.pe_offset + m->pes * m->cube.pe_bytes;
     add_accounts(m);
     m->sequencer_offset = round_up_to_word(lp_state_bytes_of(m, LP_OF_IO_DIE));

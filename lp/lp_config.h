@@ -30,10 +30,15 @@ struct lp_config {
     bool fairness_strict;   /* recv_any serves the direction served least recently */
 };
 
+enum { LP_PE_QUEUES_MAX = 8, LP_PE_CONTEXTS_MAX = 16 };
 struct lp_needs {
-    uint32_t contexts;   /* up to TL_CONTEXTS_MAX; 0 counts as 1 */
-    uint32_t peers;      /* most PEs with which one PE exchanges puts and notifies; 0: none */
-    uint32_t launches;   /* most kernels that wait for a PE while another one runs there; 0: none */
+    uint32_t queues;     /* hardware queues of a PE, up to LP_PE_QUEUES_MAX; 0 counts as 1 */
+    uint32_t contexts;   /* of each of them, up to TL_CONTEXTS_MAX; 0 counts as 1. All of a PE's: up
+                            to LP_PE_CONTEXTS_MAX */
+    uint32_t peers;      /* most PEs with which one PE exchanges puts and notifies, for each queue
+                            counted by themselves; 0: none */
+    uint32_t launches;   /* most kernels that wait for a queue while another one runs there; 0: none
+                          */
     uint32_t accounts;   /* under which links count the bytes of batches; 0: all together alone */
     uint32_t operations; /* most of a SIP's program (lp/program.h); 0: there are no programs */
     uint32_t turns;      /* that their operations take (lp_program.turns) */

@@ -6,10 +6,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-void lp_fail_at_pe(const struct lp_view *view, uint32_t pe, const char *format, ...)
+void lp_fail_at_pe(const struct lp_view *view, uint32_t pe, uint32_t queue, const char *format, ...)
 {
     const struct lp_kernel *const kernel =
-        &lp_context(view->m, lp_pe(view->m, view->cube, pe), 0)->kernel;
+        lp_kernel_on(view->m, lp_pe(view->m, view->cube, pe), queue);
     const bool runs = kernel->launch != 0;
     char text[512], at[TL_SOURCE_TEXT_BYTES];
     va_list args;

@@ -98,16 +98,27 @@ static inline struct hw_flight lp_flight(struct cw_ctx *ctx, const struct lp_tra
                               lp_piece(ctx->event->entity, ctx->event->number, last)};
 }
 
-/* A kernel of this batch has written into the PE's HBM slice. */
-static inline void lp_note_written(struct lp_view *view, const struct lp_pe *pe, uint32_t batch)
+/* A kernel of this batch, which runs on hardware queue `queue`, has written into the PE's HBM
+ * slice.
+ */
+static inline void lp_note_written(struct lp_view *view, const struct lp_pe *pe, uint32_t queue,
+                                   uint32_t batch)
 {
-    if (pe->written < batch)
-        *CW_MUT(view->ctx, &pe->written) = batch;
+    cw_check(view->ctx, queue < view->m->needs.queues);
+    const uint32_t *const written = &lp_pe_queue(view->m, pe, queue)->written;
+    if (*written < batch)
+        *CW_MUT(view->ctx, written) = batch;
 }
 
-/* Fails the event for something that has come to the PE from elsewhere: "PE 0.1.2, kernel NAME",
- * the text, and the line that the kernel has reached. */
-_Noreturn void lp_fail_at_pe(const struct lp_view *view, uint32_t pe, const char *format, ...)
-    __attribute__((format(printf, 3, 4), cold));
+/* A PE as the kernels of a hardware queue exchange puts and notifications with it. */
+static inline uint32_t lp_peer_key(const struct lp_model *m, uint32_t queue, uint32_t pe)
+{
+    return queue * hw_pe_count(&m->hw) + pe;
+}
+
+/* Fails the event for something that has come to a hardware queue of the PE from elsewhere: "PE
+ * 0.1.2, kernel NAME", the text, and the line that the kernel has reached. */
+_Noreturn void lp_fail_at_pe(const struct lp_view *view, uint32_t pe, uint32_t queue,
+                             const char *format, ...) __attribute__((format(printf, 4, 5), cold));
 
 #endif

@@ -54,6 +54,7 @@ struct lp_launch {
     struct tl_args args;
     uint32_t batch;    /* launches of one collective; its transfers carry this number */
     uint32_t op;       /* 1 + the operation of its SIP's program that it belongs to; 0: none */
+    uint8_t queue;     /* lp_batch_options.queue */
     bool cuts_streams; /* lp_batch_options.cuts_streams */
     int64_t start_ps;  /* its kernels start no earlier. Set when the messages are injected */
     const struct lp_dirs *dirs; /* NULL: the kernel's directions are the PE's */
@@ -78,7 +79,9 @@ struct lp_numbers {
 /* Where the parts of a cube's state are: links first, then PEs. Owner: layout.c. */
 struct lp_cube_layout {
     size_t pe_offset, pe_bytes;
-    size_t slot_offset, context_offset, one_sided_offset, backlog_offset; /* in a PE's part */
+    size_t slot_offset, queue_offset, context_offset, one_sided_offset,
+        backlog_offset;   /* in a PE's part */
+    size_t backlog_bytes; /* of one hardware queue */
     size_t state_bytes;
 };
 
@@ -138,7 +141,8 @@ struct lp_divisors {
 struct lp_model {
     struct hw_config hw;
     struct lp_config config;
-    struct lp_needs needs; /* contexts: at least 1 */
+    struct lp_needs needs; /* queues, contexts: at least 1 */
+    uint32_t contexts;     /* of a PE: of all its queues */
     struct hw_dma_params dma;
     uint32_t first_batch; /* since the machine was idle: links count from it on. Changes between
                              drains alone */
@@ -153,8 +157,8 @@ struct lp_model {
     const struct lp_plan *named;              /* by the latest installation; NULL: there was none */
     const struct lp_maps *maps;               /* of all SIPs */
     struct lp_ring_area rings;                /* of all plans that were named */
-    uint64_t tcm_free_bytes;                  /* of a TCM, in front of rings there */
-    int64_t issue_ps[ISSUES];                 /* [enum tl_issue] without jitter. Owner: tl_cost.c */
+    uint64_t tcm_queue_bytes; /* of a TCM in front of the rings there: each queue's share */
+    int64_t issue_ps[ISSUES]; /* [enum tl_issue] without jitter. Owner: tl_cost.c */
     uint8_t first_step; /* of a call without operands in memory: enum tl_step. Owner: tl_cost.c */
     bool slot_access;   /* access to slots has a cost of its own (hw_slot_ps()) */
     bool slot_write, slot_read; /* of a tile's write into its slot; of its read. Owner: layout.c */
@@ -210,7 +214,7 @@ enum lp_wait {
     LP_WAIT_DMA,     /* a load, a store or a copy is in progress */
     LP_WAIT_NOTIFY,  /* wait_notify */
     LP_WAIT_JOIN,    /* for the contexts it has forked */
-    LP_WAIT_BARRIER, /* for the other contexts of its PE */
+    LP_WAIT_BARRIER, /* for the other contexts of its kernel */
     LP_WAIT_START,   /* for its turn in this event: just forked, or released by another context */
     LP_WAIT_PE,      /* for its PE, before it begins; in records alone */
 };
@@ -253,7 +257,8 @@ struct lp_casts {
     uint32_t at[LP_CASTS], bytes[LP_CASTS];
 };
 
-/* A running kernel, or one of its streams: a context of a PE runs it. */
+/* A running kernel, or one of its streams: a context of a PE runs it. Each hardware queue has
+ * lp_needs.contexts of them in a row, of which the first one runs the kernel itself. */
 struct lp_kernel {
     uint32_t launch;         /* index + 1 in the launch table; 0: the context is free */
     uint8_t stream;          /* 0: the kernel itself, else it runs stream[stream - 1] */
@@ -300,9 +305,10 @@ static inline const uint8_t *lp_move_state(const struct lp_context *c, uint32_t 
     return move < LP_MOVES ? &c->move[move].state : &c->kernel.storing;
 }
 
-/* A PE's account of a peer with which it exchanges puts and notifications (one_sided.c). */
+/* A PE's account of a peer with which it exchanges puts and notifications (one_sided.c). Each
+ * hardware queue has accounts of its own, with the queues of its number on other PEs. */
 struct lp_peer {
-    uint32_t pe;               /* global index + 1; 0: the place is free */
+    uint32_t key;              /* lp_peer_key() + 1; 0: the place is free */
     uint32_t sent;             /* puts and notifications to it that have passed the engine */
     uint32_t seen;             /* puts and notifications from it that have become visible */
     uint32_t pending[TL_TAGS]; /* of its notifications, by tag: not yet consumed */
@@ -310,7 +316,8 @@ struct lp_peer {
 
 /* A put or a notification that has come before its turn, and the equal ones that follow it. */
 struct lp_early {
-    uint32_t src, order, seq; /* of the first: number among its sender's, number as a put */
+    uint32_t src, order, seq; /* of the first: lp_peer_key() of its sender, number among its
+                                 sender's, number as a put */
     uint32_t count;
     uint8_t kind; /* enum lp_transfer_kind */
     uint8_t tag;
@@ -327,12 +334,23 @@ struct lp_one_sided {
     struct lp_peer peer[]; /* [lp_needs.peers], found by hashing */
 };
 
-/* Kernels that wait for the PE, in order of their launch messages; there only if lp_needs.launches
- * says so. */
+/* A hardware queue of a PE, which runs one kernel at a time. */
+struct lp_pe_queue {
+    uint32_t batch;      /* of the latest launch */
+    uint32_t written;    /* the latest batch in which a kernel on a queue of this number, here or on
+                            another PE, has written into the PE's HBM slice */
+    uint32_t asyncs;     /* receives that recv_async has begun and no wait has taken yet */
+    uint16_t async_at;   /* the line of the latest recv_async (tl_source_number): for reports */
+    uint8_t last_polled; /* recv from any direction starts after this one */
+    uint8_t reserved;
+};
+
+/* Kernels that wait for a hardware queue, in order of their launch messages; there only if
+ * lp_needs.launches says so. */
 struct lp_backlog {
     uint32_t count;
     uint32_t first_number; /* of the PE's events, by the kernel that runs or ran last: */
-    uint32_t batch_before; /* what has lower ones is of the kernel before it, of this batch */
+    uint32_t batch_before; /* what has lower ones is of the queue's kernel before it */
     uint32_t reserved;
     struct lp_queued {
         int64_t since_ps;
@@ -348,20 +366,16 @@ struct lp_pe {
     struct lp_queue queue[HW_DIRS_MAX];
     struct hw_dma dma;
     uint32_t next_number; /* of this entity's events */
-    uint32_t batch;       /* of the latest launch */
     uint16_t installed;   /* directions, one bit each */
     uint8_t plan; /* 1 + the index that its IpcqInitMsg has named; 0: none has taken effect */
-    uint8_t last_polled; /* recv from any direction starts after this one */
-    uint32_t asyncs;     /* receives that recv_async has begun and no wait has taken yet */
-    const struct tl_source *async_source; /* of the latest recv_async, a constant: for reports */
+    uint8_t reserved;
     uint64_t served; /* strict fairness: directions, least recently served first, 4 bits each */
     uint32_t void_request[LP_VOID_REQUESTS]; /* generations of their grants; 0: the place is free */
-    uint32_t mapped;  /* highest number of an MmuMapMsg that has taken effect; 0: none has */
-    uint32_t written; /* the latest batch in which a kernel has written into its HBM slice */
-    struct hw_dma_op
-        op[]; /* [HW_VCS][queue_depth]; then, at offsets of lp_cube_layout, the maps of
-                 slots (slot_map.h), the contexts, struct lp_one_sided, struct lp_backlog
-               */
+    uint32_t mapped; /* highest number of an MmuMapMsg that has taken effect; 0: none has */
+    uint32_t reserved2;
+    struct hw_dma_op op[]; /* [HW_VCS][queue_depth]; then, at offsets of lp_cube_layout, the maps of
+                              slots (slot_map.h), the hardware queues, the contexts, struct
+                              lp_one_sided, struct lp_backlog of each queue */
 };
 
 struct lp_cube {
@@ -400,9 +414,22 @@ static inline const struct lp_one_sided *lp_one_sided(const struct lp_model *m,
 {
     return (const struct lp_one_sided *)((const uint8_t *)pe + m->cube.one_sided_offset);
 }
-static inline const struct lp_backlog *lp_backlog(const struct lp_model *m, const struct lp_pe *pe)
+static inline const struct lp_pe_queue *lp_pe_queue(const struct lp_model *m,
+                                                    const struct lp_pe *pe, uint32_t queue)
 {
-    return (const struct lp_backlog *)((const uint8_t *)pe + m->cube.backlog_offset);
+    return (const struct lp_pe_queue *)((const uint8_t *)pe + m->cube.queue_offset) + queue;
+}
+/* The kernel that a hardware queue runs; launch 0: none. */
+static inline const struct lp_kernel *lp_kernel_on(const struct lp_model *m, const struct lp_pe *pe,
+                                                   uint32_t queue)
+{
+    return &lp_context(m, pe, queue * m->needs.contexts)->kernel;
+}
+static inline const struct lp_backlog *lp_backlog(const struct lp_model *m, const struct lp_pe *pe,
+                                                  uint32_t queue)
+{
+    return (const struct lp_backlog *)((const uint8_t *)pe + m->cube.backlog_offset +
+                                       queue * m->cube.backlog_bytes);
 }
 static inline const struct lp_early *lp_early(const struct lp_model *m,
                                               const struct lp_one_sided *own)
@@ -486,7 +513,8 @@ struct lp_transfer {
     uint8_t memory; /* enum hw_memory at the destination */
     uint8_t port;   /* by which it enters the LP: a port; from outside a SIP: an outlet */
     uint8_t exit;   /* outlet by which it must leave the first SIP, or HW_OUTLET_NONE */
-    uint8_t reserved[2];
+    uint8_t queue;  /* of the PE that runs its kernel */
+    uint8_t reserved;
     uint32_t order; /* puts and notifications: number among all from src to dst; loads: bytes; of
                        a tile, with slot access: its bytes */
 };
@@ -522,7 +550,8 @@ struct lp_load {
     uint8_t kind;          /* enum lp_dma_kind */
     uint8_t owner;         /* context and move: LP_OWNER; of a tile: its direction */
     uint8_t flags;         /* of a put */
-    uint8_t reserved[6];
+    uint8_t queue;         /* of the PE that runs its kernel */
+    uint8_t reserved[5];
 };
 _Static_assert(sizeof(struct lp_load) == 40, "without padding");
 

@@ -39,7 +39,7 @@ static void emit_loaded(struct lp_view *view, int64_t there_ps, const struct lp_
     const struct lp_model *m = view->m;
     const struct lp_pe *p = lp_pe(m, view->cube, lp_pe_in_cube(m, data->dst));
     const uint32_t context = data->dir >> 4, move = data->dir & 15;
-    cw_check(view->ctx, context < m->needs.contexts && move < LP_MOVES);
+    cw_check(view->ctx, context < m->contexts && move < LP_MOVES);
     const struct lp_context *c = lp_context(m, p, context);
     cw_check(view->ctx, lp_has_launch(m, c->kernel.launch));
     const struct lp_op op = {.t_start_ps = move > 0 ? there_ps : c->kernel.call.start_ps,

@@ -72,12 +72,20 @@ static bool is_move(uint8_t kind)
            kind == LP_DMA_STORE_TO || kind == LP_DMA_LOAD_FROM;
 }
 
+/* The context is a stream of a kernel that cuts them: a product beside communication. */
+static bool is_cut_stream(const struct lp_model *m, const struct lp_pe *p, uint32_t context)
+{
+    const struct lp_kernel *const kernel = &lp_context(m, p, context)->kernel;
+    return kernel->stream > 0 && lp_has_launch(m, kernel->launch) &&
+           lp_launch_of(m, kernel->launch)->cuts_streams;
+}
+
 /* Whether the bytes of an operation travel chunk by chunk: of all, or of the loads, stores and
- * copies of a stream, which is a product beside communication. */
+ * copies of such a stream. */
 static bool is_cut(const struct lp_model *m, const struct lp_pe *p, uint8_t kind, uint8_t owner)
 {
-    return p->dma.whole_chunks &&
-           (m->hw.contention == HW_CONTENTION_CHUNK || (is_move(kind) && LP_CONTEXT_OF(owner) > 0));
+    return p->dma.whole_chunks && (m->hw.contention == HW_CONTENTION_CHUNK ||
+                                   (is_move(kind) && is_cut_stream(m, p, LP_CONTEXT_OF(owner))));
 }
 
 /* The request's way as the steps of a flight; the wait for the grant is the rest of its delay. */
@@ -112,11 +120,12 @@ static void request_memory(struct lp_view *view, uint32_t pe, const struct hw_dm
                            .to = op->memory >> 4,
                            .kind = op->kind,
                            .owner = op->dir,
+                           .queue = op->queue,
                            .seq = op->seq};
     if (op->kind == LP_DMA_PUT) {
         load.peer = op->seq;
         load.seq = lp_one_sided(m, p)->puts_passed;
-        load.order = lp_peer_of(view, pe, op->seq)->sent;
+        load.order = lp_peer_of(view, pe, lp_peer_key(m, op->queue, op->seq))->sent;
         load.flags = op->dir ? LP_TRANSFER_REDUCE : 0;
     } else if (is_move(op->kind)) {
         struct lp_move *const move = CW_MUT(view->ctx, lp_move_of(view, pe, op->dir));
@@ -236,14 +245,15 @@ void lp_dma_push(struct lp_view *view, uint32_t pe, enum hw_vc vc, struct hw_dma
     }
 }
 
-/* The batch of an operation with this number, which may be of the kernel before the latest one; of
- * several such kernels, the last one's. */
-static inline uint32_t batch_of(const struct lp_model *m, const struct lp_pe *p, uint32_t number)
+/* The batch of a hardware queue's operation with this number, which may be of the kernel before the
+ * latest one; of several such kernels, the last one's. */
+static inline uint32_t batch_of(const struct lp_model *m, const struct lp_pe *p, uint32_t queue,
+                                uint32_t number)
 {
     const bool may_be_earlier = __builtin_expect(m->needs.launches > 0, 0);
-    return may_be_earlier && (int32_t)(number - lp_backlog(m, p)->first_number) < 0
-               ? lp_backlog(m, p)->batch_before
-               : p->batch;
+    return may_be_earlier && (int32_t)(number - lp_backlog(m, p, queue)->first_number) < 0
+               ? lp_backlog(m, p, queue)->batch_before
+               : lp_pe_queue(m, p, queue)->batch;
 }
 
 /* The transfer that an operation with a destination outside its own PE becomes. Inlined: nearly all
@@ -259,7 +269,8 @@ become_transfer(struct lp_view *view, uint32_t pe, const struct hw_dma_op *op, u
                                      .seq = op->seq,
                                      .batch = batch,
                                      .flags = last ? LP_TRANSFER_LAST : 0,
-                                     .exit = HW_OUTLET_NONE};
+                                     .exit = HW_OUTLET_NONE,
+                                     .queue = op->queue};
     switch (op->kind) {
     case LP_DMA_TILE:
     case LP_DMA_CREDIT: {
@@ -287,7 +298,7 @@ become_transfer(struct lp_view *view, uint32_t pe, const struct hw_dma_op *op, u
         cw_check(view->ctx, op->kind == LP_DMA_PUT || op->kind == LP_DMA_NOTIFY);
         transfer->kind = op->kind == LP_DMA_PUT ? LP_TRANSFER_PUT : LP_TRANSFER_NOTIFY;
         transfer->dst = op->seq;
-        transfer->order = lp_peer_of(view, pe, op->seq)->sent;
+        transfer->order = lp_peer_of(view, pe, lp_peer_key(m, op->queue, op->seq))->sent;
         transfer->seq = lp_one_sided(m, p)->puts_passed;
         transfer->memory = op->memory >> 4;
         if (op->kind == LP_DMA_NOTIFY)
@@ -311,7 +322,7 @@ static void depart_from_tcm(struct lp_view *view, uint32_t pe, const struct hw_d
                                          m->hw.overhead_ps[HW_NODE_ROUTER],
                                .sigma_ps = hw_ser_ps(&m->hw.link[HW_LINK_PE_NOC], bytes),
                                .bytes = bytes,
-                               .epoch = batch_of(m, p, op->number),
+                               .epoch = batch_of(m, p, op->queue, op->number),
                                .operation = operation};
     if (lp_traces_causes(m)) {
         lp_cause_flight_part(LP_PART_DMA, lp_dma_out_ps(view, pe, operation));
@@ -348,7 +359,7 @@ static void op_passed(struct lp_view *view, uint32_t pe, const struct hw_dma_op 
         lp_move_part_done(view, pe, op_sender(view, pe, op), op->dir, 2, cw_now(view->ctx));
     if (op->kind != LP_DMA_PUT && op->kind != LP_DMA_NOTIFY)
         return;
-    CW_MUT(view->ctx, lp_peer_of(view, pe, op->seq))->sent++;
+    CW_MUT(view->ctx, lp_peer_of(view, pe, lp_peer_key(m, op->queue, op->seq)))->sent++;
     if (op->kind == LP_DMA_PUT)
         (*CW_MUT(view->ctx, &lp_one_sided(m, p)->puts_passed))++;
 }
@@ -394,7 +405,8 @@ static void become_transfer_of_load(struct lp_view *view, const struct lp_load *
     if (load->kind != LP_DMA_PUT) {
         const struct hw_dma_op op = {.bytes = load->bytes,
                                      .seq = load->seq,
-                                     .kind = load->kind,
+                                     .kind = load->kind & 15,
+                                     .queue = load->queue & 15,
                                      .dir = load->owner,
                                      .memory = (uint8_t)(load->to << 4)};
         become_transfer(view, load->pe, &op, flight->epoch, flight->bytes, last, transfer);
@@ -410,6 +422,7 @@ static void become_transfer_of_load(struct lp_view *view, const struct lp_load *
                              .flags = (uint8_t)(load->flags | (last ? LP_TRANSFER_LAST : 0)),
                              .memory = load->to,
                              .exit = HW_OUTLET_NONE,
+                             .queue = load->queue,
                              .order = load->order};
 }
 
@@ -436,8 +449,8 @@ static void cross_on_way_out(struct lp_view *view, const struct cw_event *event,
 void lp_dma_memory(struct lp_view *view, const struct cw_event *event, struct lp_load load)
 {
     const struct lp_model *m = view->m;
-    cw_check(view->ctx,
-             load.pe < m->pes && load.slice < m->pes && load.sent < load.bytes + (load.bytes == 0));
+    cw_check(view->ctx, load.pe < m->pes && load.slice < m->pes && load.queue < m->needs.queues &&
+                            load.sent < load.bytes + (load.bytes == 0));
     const struct lp_pe *p = lp_pe(m, view->cube, load.pe);
     if (load.sent == 0 && arrives_void(view, &load))
         return;
@@ -452,7 +465,7 @@ void lp_dma_memory(struct lp_view *view, const struct cw_event *event, struct lp
     const int64_t ser_ps = hw_ser_ps(&m->hw.link[lp_memory_link(memory)], bytes);
     const bool last = load.sent + bytes == load.bytes;
     struct hw_flight flight = {cw_now(view->ctx) + ser_ps, ser_ps, bytes,
-                               batch_of(m, p, (uint32_t)event->number),
+                               batch_of(m, p, load.queue, (uint32_t)event->number),
                                lp_piece(event->entity, event->number, last)};
     if (lp_traces_causes(m))
         lp_cause_flight_part(memory == HW_MEMORY_HBM ? LP_PART_SER_HBM : LP_PART_SER_SRAM, ser_ps);

@@ -9,6 +9,7 @@
 
 /*
  * Kinds of operations in a channel, and the meaning of the other fields of struct hw_dma_op:
+ *   queue     the PE's hardware queue that runs the kernel; of all kinds
  *   TILE      dir: the queue's; seq: the tile's number; memory: the source
  *   LOAD      memory, slice: the source; dir: owner (LP_OWNER). To the PE's TCM
  *   STORE     memory: destination << 4; slice: of it; dir: owner. From the PE's TCM

@@ -17,15 +17,17 @@
 void lp_load_request(struct lp_view *view, const struct cw_event *event, const struct lp_load *load)
 {
     const struct lp_model *m = view->m;
-    struct lp_transfer request = {.src = lp_pe_index(view, load->pe),
-                                  .dst = load->peer,
-                                  .seq = load->seq,
-                                  .batch = lp_pe(m, view->cube, load->pe)->batch,
-                                  .kind = LP_TRANSFER_LOAD,
-                                  .dir = load->owner,
-                                  .memory = load->memory,
-                                  .exit = HW_OUTLET_NONE,
-                                  .order = load->bytes};
+    struct lp_transfer request = {
+        .src = lp_pe_index(view, load->pe),
+        .dst = load->peer,
+        .seq = load->seq,
+        .batch = lp_pe_queue(m, lp_pe(m, view->cube, load->pe), load->queue)->batch,
+        .kind = LP_TRANSFER_LOAD,
+        .dir = load->owner,
+        .memory = load->memory,
+        .exit = HW_OUTLET_NONE,
+        .queue = load->queue,
+        .order = load->bytes};
     if (!lp_load_is_far(view, load->peer, (enum hw_memory)load->memory)) {
         lp_load_lend(view, event, request);
         return;
@@ -103,6 +105,7 @@ void lp_load_lend(struct lp_view *view, const struct cw_event *event, struct lp_
                                    .dir = request.dir,
                                    .memory = HW_MEMORY_TCM,
                                    .exit = HW_OUTLET_NONE,
+                                   .queue = request.queue,
                                    .order = request.order};
     uint32_t router;
     const int64_t first_left_ps = leave_memory(view, &flight, lp_pe_in_cube(m, request.dst),

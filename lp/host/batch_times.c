@@ -16,9 +16,9 @@ struct lp_worker_times {
     struct sync_u64 last_end_pe; /* of last_end_ps, the least */
 };
 
-bool lp_batch_times_init(struct lp_batch_times *times, uint32_t worker_count, uint8_t *phase_of_pe)
+bool lp_batch_times_init(struct lp_batch_times *times, uint32_t worker_count, uint8_t *phase_of)
 {
-    *times = (struct lp_batch_times){.worker_count = worker_count, .phase_of_pe = phase_of_pe};
+    *times = (struct lp_batch_times){.worker_count = worker_count, .phase_of = phase_of};
     times->of_worker =
         aligned_alloc(_Alignof(struct lp_worker_times), worker_count * sizeof *times->of_worker);
     return times->of_worker != NULL;
@@ -88,12 +88,12 @@ static void note_end(struct lp_worker_times *mine, const struct lp_kernel_record
     sync_raise(&mine->last_end_ps, record->t_ps);
 }
 
-void lp_batch_times_mark(struct lp_batch_times *times, uint32_t worker, uint32_t rank,
+void lp_batch_times_mark(struct lp_batch_times *times, uint32_t worker, uint32_t rank, size_t on,
                          const struct lp_kernel_record *record)
 {
     struct lp_worker_times *const mine = &times->of_worker[worker];
     const uint32_t phases = times->phases.count;
-    uint8_t *const phase = &times->phase_of_pe[record->pe];
+    uint8_t *const phase = &times->phase_of[on];
     if (record->mark == LP_MARK_START) {
         count_one(&mine->started);
         sync_lower(&mine->first_start_ps, record->t_ps);

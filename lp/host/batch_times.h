@@ -44,12 +44,13 @@ struct lp_batch_times {
     size_t rank_count;              /* of the phases */
     struct sync_u64 *rank_start_ps; /* [rank]: INT64_MAX: none yet */
     struct sync_u64 *rank_exit_ps;  /* [rank * phases.count + phase] */
-    uint8_t *phase_of_pe; /* [pe] the phase its kernel is in, 255: none yet; of the PE's worker.
-                             The machine's, shared by all batches */
+    uint8_t *phase_of; /* [pe * queues + queue] the phase that the kernel on this hardware queue is
+                          in, 255: none yet; of the PE's worker. The machine's, shared by all
+                          batches */
 };
 
 /* False: out of memory; freeing is allowed then, too. */
-bool lp_batch_times_init(struct lp_batch_times *times, uint32_t worker_count, uint8_t *phase_of_pe);
+bool lp_batch_times_init(struct lp_batch_times *times, uint32_t worker_count, uint8_t *phase_of);
 void lp_batch_times_free(struct lp_batch_times *times);
 
 /* Another batch begins now, with no message yet. */
@@ -58,8 +59,8 @@ void lp_batch_times_reset(struct lp_batch_times *times, int64_t now_ps);
 bool lp_batch_times_name_phases(struct lp_batch_times *times, const struct tl_kernel *kernel,
                                 size_t rank_count);
 
-/* A mark of a kernel of this rank, which the worker has committed. */
-void lp_batch_times_mark(struct lp_batch_times *times, uint32_t worker, uint32_t rank,
+/* A mark of a kernel of this rank, which the worker has committed. `on`: its place in phase_of. */
+void lp_batch_times_mark(struct lp_batch_times *times, uint32_t worker, uint32_t rank, size_t on,
                          const struct lp_kernel_record *record);
 /* Over the workers, up to now. The host's answers are not in it: its LP counts them (model.h). */
 const struct lp_times *lp_batch_times_sum(struct lp_batch_times *times);

@@ -15,7 +15,7 @@ static struct lp_batch *batch_create(const struct lp_batches *batches, int64_t n
     struct lp_batch *const batch = calloc(1, sizeof *batch);
     if (batch == NULL)
         return NULL;
-    if (!lp_batch_times_init(&batch->times, batches->worker_count, batches->phase_of_pe)) {
+    if (!lp_batch_times_init(&batch->times, batches->worker_count, batches->phase_of)) {
         free(batch);
         return NULL;
     }
@@ -31,13 +31,13 @@ static void batch_free(struct lp_batch *batch)
     free(batch);
 }
 
-bool lp_batches_init(struct lp_batches *batches, uint32_t worker_count, uint32_t pe_count,
-                     struct lp_model *m)
+bool lp_batches_init(struct lp_batches *batches, uint32_t worker_count, struct lp_model *m)
 {
-    *batches = (struct lp_batches){.worker_count = worker_count, .phase_of_pe = malloc(pe_count)};
-    if (batches->phase_of_pe == NULL)
+    const size_t queues = (size_t)hw_pe_count(&m->hw) * m->needs.queues;
+    *batches = (struct lp_batches){.worker_count = worker_count, .phase_of = malloc(queues)};
+    if (batches->phase_of == NULL)
         return false;
-    memset(batches->phase_of_pe, 255, pe_count);
+    memset(batches->phase_of, 255, queues);
     return lp_batches_begin(batches, m, 0, false);
 }
 
@@ -48,7 +48,7 @@ void lp_batches_free(struct lp_batches *batches)
         batch_free(at);
     }
     JudyLFreeArray(&batches->by_number, PJE0);
-    free(batches->phase_of_pe);
+    free(batches->phase_of);
 }
 
 static bool is_answered(const struct lp_batch *batch) { return batch->answers == batch->kernels; }
@@ -187,6 +187,7 @@ uint32_t lp_batches_add_launch(struct lp_batches *batches, struct lp_model *m,
                                              .args = *args,
                                              .batch = batch->number,
                                              .op = op,
+                                             .queue = batch->queue,
                                              .cuts_streams = batch->cuts_streams,
                                              .start_ps = INT64_MAX,
                                              .dirs = batch->dirs,

@@ -21,6 +21,7 @@ struct lp_batch {
     char *whose, *name;         /* lp_batch_options; NULL: it has none */
     bool held;                  /* it does not end, though it is answered */
     bool cuts_streams;          /* lp_batch_options.cuts_streams */
+    uint8_t queue;              /* lp_batch_options.queue */
     uint32_t number;            /* from 1; 0: of messages without a kernel */
     uint32_t first_launch;      /* number of its first launch */
     uint32_t kernels;           /* launches that were submitted */
@@ -36,12 +37,11 @@ struct lp_batches {
     void *by_number;               /* JudyL: of launches, number -> batch */
     uint32_t count, looked_at;     /* in the list; when all of it is looked through again */
     uint32_t worker_count;
-    uint8_t *phase_of_pe;
+    uint8_t *phase_of; /* lp_batch_times.phase_of */
 };
 
 /* False: out of memory; freeing is allowed then, too. */
-bool lp_batches_init(struct lp_batches *batches, uint32_t worker_count, uint32_t pe_count,
-                     struct lp_model *m);
+bool lp_batches_init(struct lp_batches *batches, uint32_t worker_count, struct lp_model *m);
 void lp_batches_free(struct lp_batches *batches);
 
 /* Some launch has not been answered. */

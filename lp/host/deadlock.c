@@ -2,13 +2,15 @@
  * deadlock.c: the wait-for graph of the kernels when nothing can move any more (deadlock.h). Reads
  * the LPs' states between drains.
  *
- * A node of the graph is a PE with the kernel that it runs, or a kernel that waits for its PE. A
- * context that waits for another PE gives its PE an edge: from an empty queue to the sender, from a
- * full ring to the receiver, from a wait for a notification to the PE that should send it. If a
- * kernel of the same batch waits for that PE, the edge goes to this kernel, whose own edge goes to
- * the PE. A receive from several directions has an edge for each direction that still lacks a tile.
- * Of a receive from any direction these are all, although one tile would do. A join or a barrier
- * has none: it waits for contexts of its own PE, which have edges of their own.
+ * A node of the graph is a seat, which is a hardware queue of a PE with the kernel that it runs, or
+ * a kernel that waits for its seat. A context that waits for another PE gives its seat an edge:
+ * from an empty queue to the sender, from a full ring to the receiver, from a wait for a
+ * notification to the PE that should send it. There the edge goes to the seat that runs a kernel of
+ * the same batch; or to a kernel of this batch that waits for its seat, whose own edge goes to the
+ * seat; or else to the seat of the same hardware queue. A receive from several directions has an
+ * edge for each direction that still lacks a tile. Of a receive from any direction these are all,
+ * although one tile would do. A join or a barrier has none: it waits for contexts of its own PE,
+ * which have edges of their own.
  */
 #include "lp/host/deadlock.h"
 
@@ -29,9 +31,9 @@ static const struct lp_pe *pe_state(const struct lp_model *m, const struct cw_si
     return lp_pe(m, cw_state(sim, lp_of_cube(m, place.sip, place.cube)), place.pe);
 }
 
-static bool runs_kernel(const struct lp_model *m, const struct lp_pe *pe)
+static bool runs_kernel(const struct lp_model *m, const struct lp_pe *pe, uint32_t queue)
 {
-    return lp_context(m, pe, 0)->kernel.launch != 0;
+    return lp_kernel_on(m, pe, queue)->launch != 0;
 }
 
 /* The directions in which a context waits, for data or for room, one bit each. */
@@ -59,13 +61,14 @@ static uint32_t awaited_peers(const struct lp_model *m, uint32_t pe, const struc
     return count;
 }
 
-/* The context of a PE that waits for `peer`; if there is none, one that waits for another PE, or at
- * a barrier, in this order. */
+/* The context of a PE's hardware queue that waits for `peer`; if there is none, one that waits for
+ * another PE, or at a barrier, in this order. */
 static const struct lp_kernel *waiting_kernel(const struct lp_model *m, const struct lp_pe *state,
-                                              uint32_t pe, uint32_t peer)
+                                              uint32_t pe, uint32_t queue, uint32_t peer)
 {
     const struct lp_kernel *speaks = NULL, *at_barrier = NULL;
-    for (uint32_t i = 0; i < m->needs.contexts; i++) {
+    const uint32_t first = queue * m->needs.contexts;
+    for (uint32_t i = first; i < first + m->needs.contexts; i++) {
         const struct lp_kernel *kernel = &lp_context(m, state, i)->kernel;
         uint32_t peers[HW_DIRS_MAX];
         const uint32_t count = awaited_peers(m, pe, kernel, peers);
@@ -79,45 +82,47 @@ static const struct lp_kernel *waiting_kernel(const struct lp_model *m, const st
     }
     return speaks != NULL       ? speaks
            : at_barrier != NULL ? at_barrier
-                                : &lp_context(m, state, 0)->kernel;
+                                : lp_kernel_on(m, state, queue);
 }
 
 /* ---- the graph ------------------------------------------------------------------------------- */
 
-/* Nodes up to `pes` are PEs, further ones the kernels that wait for a PE, in order of their PEs. */
+/* Nodes up to `seats` are the hardware queues of PE 0, of PE 1, ..., further ones the kernels that
+ * wait for one, in order of their seats. */
 struct waits {
     const struct lp_model *m;
     const struct cw_sim *sim;
-    uint32_t pes;
-    uint32_t *queued; /* [pes + 1] kernels that wait for PEs before this one */
-    uint32_t running; /* kernels that have begun, and not ended */
-    bool of_batches;  /* there are kernels of several batches */
+    uint32_t seats, queues; /* queues: of a PE */
+    uint32_t *queued;       /* [seats + 1] kernels that wait for seats before this one */
+    uint32_t running;       /* kernels that have begun, and not ended */
+    bool of_batches;        /* there are kernels of several batches */
     struct wait_graph graph;
     uint32_t *first, *to; /* the graph's */
     size_t room;          /* of `to` */
 };
 
 static const struct lp_queued *queued_at(const struct lp_model *m, const struct lp_pe *state,
-                                         uint32_t *count)
+                                         uint32_t queue, uint32_t *count)
 {
-    *count = m->needs.launches > 0 ? lp_backlog(m, state)->count : 0;
-    return *count > 0 ? lp_backlog(m, state)->at : NULL;
+    *count = m->needs.launches > 0 ? lp_backlog(m, state, queue)->count : 0;
+    return *count > 0 ? lp_backlog(m, state, queue)->at : NULL;
 }
 
-static const struct lp_launch *running_launch(const struct lp_model *m, const struct lp_pe *state)
+static const struct lp_launch *running_launch(const struct lp_model *m, const struct lp_pe *state,
+                                              uint32_t queue)
 {
-    return lp_launch_of(m, lp_context(m, state, 0)->kernel.launch);
+    return lp_launch_of(m, lp_kernel_on(m, state, queue)->launch);
 }
 
-/* The PE of a node. */
-static uint32_t pe_of(const struct waits *w, uint32_t node)
+/* The seat of a node. */
+static uint32_t seat_of(const struct waits *w, uint32_t node)
 {
-    uint32_t low = 0, high = w->pes - 1; /* the last PE before which no more than these wait */
-    if (node < w->pes)
+    uint32_t low = 0, high = w->seats - 1; /* the last one before which no more than these wait */
+    if (node < w->seats)
         return node;
     while (low < high) {
         const uint32_t middle = high - (high - low) / 2;
-        if (w->queued[middle] <= node - w->pes)
+        if (w->queued[middle] <= node - w->seats)
             low = middle;
         else
             high = middle - 1;
@@ -125,28 +130,57 @@ static uint32_t pe_of(const struct waits *w, uint32_t node)
     return low;
 }
 
-/* The launch of a node's kernel; the PE runs one. */
-static const struct lp_launch *launch_of_node(const struct waits *w, uint32_t node)
+static uint32_t pe_of(const struct waits *w, uint32_t node) { return seat_of(w, node) / w->queues; }
+
+static const struct lp_pe *state_of(const struct waits *w, uint32_t node)
 {
-    const uint32_t pe = pe_of(w, node);
-    const struct lp_pe *const state = pe_state(w->m, w->sim, pe);
-    if (node < w->pes)
-        return running_launch(w->m, state);
-    return lp_launch_of(w->m, lp_backlog(w->m, state)->at[node - w->pes - w->queued[pe]].launch);
+    return pe_state(w->m, w->sim, pe_of(w, node));
 }
 
-/* The node for which a kernel of this batch waits that needs something from the PE. */
-static uint32_t node_of_peer(const struct waits *w, uint32_t pe, uint32_t batch)
+/* Whether the node's seat runs a kernel. */
+static bool runs_at(const struct waits *w, uint32_t node)
 {
-    const struct lp_pe *const state = pe_state(w->m, w->sim, pe);
+    return runs_kernel(w->m, state_of(w, node), seat_of(w, node) % w->queues);
+}
+
+/* The launch of a node's kernel; the seat runs one. */
+static const struct lp_launch *launch_of_node(const struct waits *w, uint32_t node)
+{
+    const uint32_t seat = seat_of(w, node), queue = seat % w->queues;
+    const struct lp_pe *const state = state_of(w, node);
+    if (node < w->seats)
+        return running_launch(w->m, state, queue);
+    const uint32_t at = node - w->seats - w->queued[seat];
+    return lp_launch_of(w->m, lp_backlog(w->m, state, queue)->at[at].launch);
+}
+
+/* The node of a seat that runs a kernel of this batch, or of its kernel that waits for the seat;
+ * UINT32_MAX: there is none. */
+static uint32_t node_of_batch(const struct waits *w, uint32_t seat, uint32_t batch)
+{
+    const uint32_t queue = seat % w->queues;
+    const struct lp_pe *const state = state_of(w, seat);
     uint32_t count;
-    const struct lp_queued *const queued = queued_at(w->m, state, &count);
-    if (count > 0 && running_launch(w->m, state)->batch == batch)
-        return pe;
+    const struct lp_queued *const queued = queued_at(w->m, state, queue, &count);
+    if (runs_kernel(w->m, state, queue) && running_launch(w->m, state, queue)->batch == batch)
+        return seat;
     for (uint32_t i = 0; i < count; i++)
         if (lp_launch_of(w->m, queued[i].launch)->batch == batch)
-            return w->pes + w->queued[pe] + i;
-    return pe;
+            return w->seats + w->queued[seat] + i;
+    return UINT32_MAX;
+}
+
+/* The node for which a kernel of this batch and hardware queue waits that needs something from the
+ * PE. */
+static uint32_t node_of_peer(const struct waits *w, uint32_t pe, uint32_t queue, uint32_t batch)
+{
+    const uint32_t first = pe * w->queues;
+    for (uint32_t seat = first; seat < first + w->queues; seat++) {
+        const uint32_t node = node_of_batch(w, seat, batch);
+        if (node != UINT32_MAX)
+            return node;
+    }
+    return first + queue;
 }
 
 /* Room for so many edges more. */
@@ -167,16 +201,17 @@ static bool reserve_edges(struct waits *w, uint32_t used, size_t more)
 static bool count_kernels(struct waits *w)
 {
     uint32_t batch = 0;
-    w->queued = calloc((size_t)w->pes + 1, sizeof *w->queued);
-    for (uint32_t pe = 0; pe < w->pes && w->queued != NULL; pe++) {
-        const struct lp_pe *const state = pe_state(w->m, w->sim, pe);
+    w->queued = calloc((size_t)w->seats + 1, sizeof *w->queued);
+    for (uint32_t seat = 0; seat < w->seats && w->queued != NULL; seat++) {
+        const struct lp_pe *const state = state_of(w, seat);
+        const uint32_t queue = seat % w->queues;
         uint32_t count;
-        (void)queued_at(w->m, state, &count);
-        w->queued[pe + 1] = w->queued[pe] + count;
-        if (!runs_kernel(w->m, state))
+        (void)queued_at(w->m, state, queue, &count);
+        w->queued[seat + 1] = w->queued[seat] + count;
+        if (!runs_kernel(w->m, state, queue))
             continue;
         w->running++;
-        const uint32_t own = running_launch(w->m, state)->batch;
+        const uint32_t own = running_launch(w->m, state, queue)->batch;
         w->of_batches |= count > 0 || (batch != 0 && batch != own);
         batch = own;
     }
@@ -189,30 +224,32 @@ static bool build_wait_graph(struct waits *w)
     const struct lp_model *const m = w->m;
     const size_t most = (size_t)m->needs.contexts * HW_DIRS_MAX;
     uint32_t used = 0;
-    if (!count_kernels(w) || w->pes * most + w->queued[w->pes] >= UINT32_MAX)
+    if (!count_kernels(w) || w->seats * most + w->queued[w->seats] >= UINT32_MAX)
         return false;
-    const uint32_t nodes = w->pes + w->queued[w->pes];
+    const uint32_t nodes = w->seats + w->queued[w->seats];
     w->first = malloc(((size_t)nodes + 1) * sizeof *w->first);
     if (w->first == NULL)
         return false;
-    for (uint32_t pe = 0; pe < w->pes; pe++) {
-        const struct lp_pe *const state = pe_state(m, w->sim, pe);
-        w->first[pe] = used;
-        if (!runs_kernel(m, state))
+    for (uint32_t seat = 0; seat < w->seats; seat++) {
+        const struct lp_pe *const state = state_of(w, seat);
+        const uint32_t queue = seat % w->queues, context = queue * m->needs.contexts;
+        w->first[seat] = used;
+        if (!runs_kernel(m, state, queue))
             continue;
         if (!reserve_edges(w, used, most))
             return false;
-        const uint32_t batch = running_launch(m, state)->batch, begin = used;
-        for (uint32_t i = 0; i < m->needs.contexts; i++)
-            used += awaited_peers(m, pe, &lp_context(m, state, i)->kernel, w->to + used);
+        const uint32_t batch = running_launch(m, state, queue)->batch, begin = used;
+        for (uint32_t i = context; i < context + m->needs.contexts; i++)
+            used +=
+                awaited_peers(m, pe_of(w, seat), &lp_context(m, state, i)->kernel, w->to + used);
         for (uint32_t i = begin; i < used; i++)
-            w->to[i] = node_of_peer(w, w->to[i], batch);
+            w->to[i] = node_of_peer(w, w->to[i], queue, batch);
     }
-    if (!reserve_edges(w, used, nodes - w->pes))
+    if (!reserve_edges(w, used, nodes - w->seats))
         return false;
-    for (uint32_t node = w->pes; node < nodes; node++) {
+    for (uint32_t node = w->seats; node < nodes; node++) {
         w->first[node] = used;
-        w->to[used++] = pe_of(w, node);
+        w->to[used++] = seat_of(w, node);
     }
     w->first[nodes] = used;
     w->graph = (struct wait_graph){nodes, w->first, w->to};
@@ -330,16 +367,27 @@ static bool visit_kernel(const struct visitor *v, uint32_t pe, const struct lp_k
     return text != NULL;
 }
 
-/* The kernels that wait for the PE. */
-static void visit_queued(const struct visitor *v, uint32_t pe, const struct lp_pe *state)
+/* "waits for its PE, which runs", with the kernel that the queue runs. */
+static void print_wait_for_queue(char *text, size_t bytes, const struct lp_model *m,
+                                 const struct lp_launch *running)
 {
-    char name[LP_LAUNCH_NAME_BYTES], text[LP_LAUNCH_NAME_BYTES + 40];
+    char name[LP_LAUNCH_NAME_BYTES], of[32] = "";
+    if (m->needs.queues > 1)
+        (void)snprintf(of, sizeof of, "queue %u of ", running->queue);
+    (void)snprintf(text, bytes, "waits for %sits PE, which runs %s", of,
+                   lp_launch_name(running, name));
+}
+
+/* The kernels that wait for a hardware queue of the PE. */
+static void visit_queued(const struct visitor *v, uint32_t pe, uint32_t queue,
+                         const struct lp_pe *state)
+{
+    char text[LP_LAUNCH_NAME_BYTES + 64];
     uint32_t count;
-    const struct lp_queued *const queued = queued_at(v->m, state, &count);
+    const struct lp_queued *const queued = queued_at(v->m, state, queue, &count);
     for (uint32_t i = 0; i < count; i++) {
         const struct lp_launch *const launch = lp_launch_of(v->m, queued[i].launch);
-        (void)snprintf(text, sizeof text, "waits for its PE, which runs %s",
-                       lp_launch_name(running_launch(v->m, state), name));
+        print_wait_for_queue(text, sizeof text, v->m, running_launch(v->m, state, queue));
         v->visit(v->arg, &(struct lp_waiting){.pe = pe,
                                               .rank = launch->args.rank,
                                               .kernel = launch->kernel->name,
@@ -354,12 +402,13 @@ void lp_waiting_visit(const struct lp_model *m, const struct cw_sim *sim,
     const struct visitor v = {m, sim, visit, arg};
     for (uint32_t pe = 0; pe < hw_pe_count(&m->hw); pe++) {
         const struct lp_pe *const state = pe_state(m, sim, pe);
-        for (uint32_t i = 0; i < m->needs.contexts; i++) {
+        for (uint32_t i = 0; i < m->contexts; i++) {
             const struct lp_kernel *const kernel = &lp_context(m, state, i)->kernel;
             if (kernel->launch != 0 && !visit_kernel(&v, pe, kernel))
                 return;
         }
-        visit_queued(&v, pe, state);
+        for (uint32_t queue = 0; queue < m->needs.queues; queue++)
+            visit_queued(&v, pe, queue, state);
     }
 }
 
@@ -379,13 +428,15 @@ static void print_node(FILE *out, const struct waits *w, uint32_t node)
 /* The wait of the node's kernel for the PE `peer`. */
 static void print_wait_of(FILE *out, const struct waits *w, uint32_t node, uint32_t peer)
 {
-    char name[LP_LAUNCH_NAME_BYTES];
-    const uint32_t pe = pe_of(w, node);
-    if (node < w->pes)
-        print_wait(out, w->m, pe, waiting_kernel(w->m, pe_state(w->m, w->sim, pe), pe, peer), peer);
-    else
-        fprintf(out, "waits for its PE, which runs %s",
-                lp_launch_name(launch_of_node(w, pe), name));
+    char text[LP_LAUNCH_NAME_BYTES + 64];
+    const uint32_t pe = pe_of(w, node), seat = seat_of(w, node);
+    if (node < w->seats) {
+        print_wait(out, w->m, pe,
+                   waiting_kernel(w->m, state_of(w, node), pe, seat % w->queues, peer), peer);
+        return;
+    }
+    print_wait_for_queue(text, sizeof text, w->m, launch_of_node(w, seat));
+    fputs(text, out);
 }
 
 static void print_node_and_wait(FILE *out, const struct waits *w, uint32_t node, uint32_t peer)
@@ -404,30 +455,36 @@ static void print_cycle(FILE *out, const struct waits *w, const uint32_t *cycle,
     fprintf(out, "a cycle of %u: ", length);
     for (uint32_t i = 0; i < shown; i++) {
         const uint32_t next = cycle[(i + 1) % length];
-        if (i > 0 && cycle[i - 1] >= w->pes) {
+        if (i > 0 && cycle[i - 1] >= w->seats) {
             fputs(", which ", out);
             print_wait_of(out, w, cycle[i], pe_of(w, next));
         } else {
             print_node_and_wait(out, w, cycle[i], pe_of(w, next));
         }
-        if (cycle[i] < w->pes || i + 1 == shown)
+        if (cycle[i] < w->seats || i + 1 == shown)
             fputs(separator, out);
     }
     fprintf(out, "%sback to PE ", shown < length ? "... " : "");
-    print_pe(out, w->m, cycle[0]);
+    print_pe(out, w->m, pe_of(w, cycle[0]));
 }
 
-/* None of the PEs that this PE waits for runs a kernel: they have finished, or were never
+/* None of the seats that the kernel here waits for runs a kernel: they have finished, or were never
  * launched. */
-static bool is_orphan(const struct waits *w, uint32_t pe)
+static bool is_orphan(const struct waits *w, uint32_t seat)
 {
-    if (!runs_kernel(w->m, pe_state(w->m, w->sim, pe)))
+    if (!runs_at(w, seat))
         return false;
-    for (uint32_t i = w->first[pe]; i < w->first[pe + 1]; i++)
+    for (uint32_t i = w->first[seat]; i < w->first[seat + 1]; i++)
         /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): `first` counts entries of `to` */
-        if (w->to[i] >= w->pes || runs_kernel(w->m, pe_state(w->m, w->sim, w->to[i])))
+        if (w->to[i] >= w->seats || runs_at(w, w->to[i]))
             return false;
     return true;
+}
+
+/* The batch of the latest kernel there. */
+static uint32_t batch_at(const struct waits *w, uint32_t seat)
+{
+    return lp_pe_queue(w->m, state_of(w, seat), seat % w->queues)->batch;
 }
 
 enum { ORPHANS_SHOWN = 4 };
@@ -435,27 +492,24 @@ enum { ORPHANS_SHOWN = 4 };
 static void print_orphans(FILE *out, const struct waits *w)
 {
     uint32_t shown = 0, all = 0;
-    for (uint32_t pe = 0; pe < w->pes; pe++) {
-        if (!is_orphan(w, pe) || all++ >= ORPHANS_SHOWN)
+    for (uint32_t seat = 0; seat < w->seats; seat++) {
+        if (!is_orphan(w, seat) || all++ >= ORPHANS_SHOWN)
             continue;
-        const uint32_t peers = w->first[pe + 1] - w->first[pe];
+        const uint32_t peers = w->first[seat + 1] - w->first[seat];
         /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): as in is_orphan() */
-        const uint32_t peer = peers > 0 ? w->to[w->first[pe]] : no_pe;
+        const uint32_t peer = peers == 1 ? w->to[w->first[seat]] : 0;
         fputs(shown++ ? "; " : "", out);
-        print_node_and_wait(out, w, pe, peers == 1 ? peer : no_pe);
+        print_node_and_wait(out, w, seat, peers == 1 ? pe_of(w, peer) : no_pe);
         if (peers != 1)
             continue;
         fputs(": its peer, PE ", out);
-        print_pe(out, w->m, peer);
-        fputs(pe_state(w->m, w->sim, peer)->batch == pe_state(w->m, w->sim, pe)->batch
-                  ? ", has finished"
-                  : ", runs no kernel",
-              out);
+        print_pe(out, w->m, pe_of(w, peer));
+        fputs(batch_at(w, peer) == batch_at(w, seat) ? ", has finished" : ", runs no kernel", out);
     }
     if (all > shown)
         fprintf(out, "; and %u more", all - shown);
-    for (uint32_t node = w->pes; node < w->graph.count; node++) {
-        if (node - w->pes == ORPHANS_SHOWN) {
+    for (uint32_t node = w->seats; node < w->graph.count; node++) {
+        if (node - w->seats == ORPHANS_SHOWN) {
             fprintf(out, "; and %u more for theirs", w->graph.count - node);
             return;
         }
@@ -468,8 +522,8 @@ static void print_cause(FILE *out, const struct waits *w, const uint32_t *cycle,
 {
     bool shares_pe = false;
     for (uint32_t i = 0; i < length; i++)
-        shares_pe |= cycle[i] >= w->pes;
-    const uint32_t queued = w->queued[w->pes];
+        shares_pe |= cycle[i] >= w->seats;
+    const uint32_t queued = w->queued[w->seats];
     fprintf(out, "IpcqDeadlock: %u kernel%s", w->running, w->running == 1 ? " waits" : "s wait");
     if (queued > 0)
         fprintf(out, ", %u more %s for a PE", queued, queued == 1 ? "waits" : "wait");
@@ -487,7 +541,8 @@ static void print_cause(FILE *out, const struct waits *w, const uint32_t *cycle,
 
 static void print_summary(FILE *out, const struct lp_model *m, const struct cw_sim *sim)
 {
-    struct waits w = {.m = m, .sim = sim, .pes = hw_pe_count(&m->hw)};
+    const uint32_t queues = m->needs.queues;
+    struct waits w = {.m = m, .sim = sim, .seats = hw_pe_count(&m->hw) * queues, .queues = queues};
     uint32_t *cycle = NULL, length = 0;
     if (build_wait_graph(&w) && wait_graph_shortest_cycle(&w.graph, &cycle, &length))
         print_cause(out, &w, cycle, length);
@@ -524,7 +579,7 @@ int lp_deadlock_report(const struct lp_model *m, const struct cw_sim *sim, struc
 /* A context waits for data or a credit of this direction. */
 static bool is_waited_for(const struct lp_model *m, const struct lp_pe *pe, enum hw_dir dir)
 {
-    for (uint32_t i = 0; i < m->needs.contexts; i++)
+    for (uint32_t i = 0; i < m->contexts; i++)
         if (awaited_dirs(&lp_context(m, pe, i)->kernel) >> dir & 1)
             return true;
     return false;

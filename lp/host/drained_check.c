@@ -57,13 +57,13 @@ static int check_queue(const struct inspected *at, enum hw_dir dir)
     return CW_OK;
 }
 
-/* Puts and notifications from this PE to another that have passed the engine; 0 if it knows none.
- */
-static uint32_t sent_to(const struct inspected *at, const struct lp_pe *pe, uint32_t to_index)
+/* Puts and notifications from this PE to a peer (lp_peer_key()) that have passed the engine; 0 if
+ * it knows none. */
+static uint32_t sent_to(const struct inspected *at, const struct lp_pe *pe, uint32_t key)
 {
     const struct lp_one_sided *const own = lp_one_sided(at->m, pe);
     for (uint32_t i = 0; i < at->m->needs.peers; i++)
-        if (own->peer[i].pe == to_index + 1)
+        if (own->peer[i].key == key + 1)
             return own->peer[i].sent;
     return 0;
 }
@@ -75,18 +75,20 @@ static int check_one_sided(const struct inspected *at)
                       own->early_count);
     for (uint32_t i = 0; i < at->m->needs.peers; i++) {
         const struct lp_peer *const peer = &own->peer[i];
-        if (peer->pe == 0)
+        const uint32_t pes = hw_pe_count(&at->m->hw);
+        if (peer->key == 0)
             continue;
-        const uint32_t sent = sent_to(at, pe_at(at, peer->pe - 1), at->index);
-        DRAINED_INVARIANT("I-PUT-1", at, peer->seen == sent, "from PE %u: seen %u, sent %u",
-                          peer->pe - 1, peer->seen, sent);
+        const uint32_t from = (peer->key - 1) % pes, queue = (peer->key - 1) / pes;
+        const uint32_t sent = sent_to(at, pe_at(at, from), queue * pes + at->index);
+        DRAINED_INVARIANT("I-PUT-1", at, peer->seen == sent,
+                          "from PE %u, queue %u: seen %u, sent %u", from, queue, peer->seen, sent);
     }
     return CW_OK;
 }
 
 static int check_contexts(const struct inspected *at)
 {
-    for (uint32_t i = 0; i < at->m->needs.contexts; i++) {
+    for (uint32_t i = 0; i < at->m->contexts; i++) {
         const struct lp_kernel *const kernel = &lp_context(at->m, at->pe, i)->kernel;
         const bool waits = kernel->wait == LP_WAIT_DATA || kernel->wait == LP_WAIT_CREDIT ||
                            kernel->wait == LP_WAIT_NOTIFY || kernel->wait == LP_WAIT_JOIN ||

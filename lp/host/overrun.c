@@ -9,11 +9,11 @@
 enum { SHOWN_MAX = 4 };
 
 static const struct lp_kernel *kernel_on(const struct lp_model *m, const struct cw_sim *sim,
-                                         uint32_t pe)
+                                         uint32_t pe, uint32_t queue)
 {
     const struct hw_place place = hw_place_of(&m->hw, pe);
     const struct lp_cube *const cube = cw_state(sim, lp_of_cube(m, place.sip, place.cube));
-    return &lp_context(m, lp_pe(m, cube, place.pe), 0)->kernel;
+    return lp_kernel_on(m, lp_pe(m, cube, place.pe), queue);
 }
 
 int lp_overrun_report(const struct lp_model *m, const struct cw_sim *sim, const char *fault,
@@ -22,8 +22,9 @@ int lp_overrun_report(const struct lp_model *m, const struct cw_sim *sim, const 
     char list[SHOWN_MAX * (TL_SOURCE_TEXT_BYTES + 120)] = "", more[40] = "";
     size_t used = 0;
     uint32_t running = 0;
-    for (uint32_t pe = 0; pe < hw_pe_count(&m->hw); pe++) {
-        const struct lp_kernel *const kernel = kernel_on(m, sim, pe);
+    for (uint32_t i = 0; i < hw_pe_count(&m->hw) * m->needs.queues; i++) {
+        const uint32_t pe = i / m->needs.queues;
+        const struct lp_kernel *const kernel = kernel_on(m, sim, pe, i % m->needs.queues);
         const struct hw_place place = hw_place_of(&m->hw, pe);
         char at[TL_SOURCE_TEXT_BYTES];
         if (kernel->launch == 0 || running++ >= SHOWN_MAX)

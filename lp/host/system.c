@@ -130,7 +130,8 @@ static void on_worker_record(void *arg, uint32_t worker, const struct cw_event *
     } else if (kind == LP_RECORD_KERNEL) {
         const struct lp_kernel_record *const kernel = record;
         const struct lp_launch *const launch = lp_launch_of(&system->model, kernel->launch);
-        lp_batch_times_mark(&launch->of->times, worker, launch->args.rank, kernel);
+        lp_batch_times_mark(&launch->of->times, worker, launch->args.rank,
+                            kernel->pe * system->model.needs.queues + launch->queue, kernel);
         if (kernel->mark == LP_MARK_START && listener->kernel_started != NULL)
             listener->kernel_started(listener->arg, worker, event, kernel->pe, launch->of->number);
         if (kernel->mark == LP_MARK_END && listener->kernel_ended != NULL)
@@ -233,7 +234,7 @@ static bool build_model(struct lp_system *system)
         options->engine.sync == CW_SEQUENTIAL ? 1 : options->engine.worker_count;
     lp_landing_init(&system->landing);
     lp_layout_init(m, options->hw, options->queues, options->needs);
-    const bool timed = lp_batches_init(&system->batches, workers, hw_pe_count(options->hw), m);
+    const bool timed = lp_batches_init(&system->batches, workers, m);
     system->maps = lp_maps_create(options->hw->sip_count, m->pes);
     m->maps = system->maps;
     for (uint32_t i = 0; i < LP_PLANS; i++)
@@ -296,6 +297,20 @@ static struct cw_sim *create_simulation(struct lp_system *system, struct cw_erro
     return sim;
 }
 
+static int check_queues(const struct lp_needs *needs, struct cw_error *error)
+{
+    const uint32_t contexts = needs->contexts > 0 ? needs->contexts : 1;
+    if (needs->queues > LP_PE_QUEUES_MAX)
+        return cw_error_set(error, CW_USAGE, "%u hardware queues of a PE; legal are 1 to %d",
+                            needs->queues, LP_PE_QUEUES_MAX);
+    if (needs->queues > 1 && needs->queues * contexts > LP_PE_CONTEXTS_MAX)
+        return cw_error_set(error, CW_USAGE,
+                            "%u hardware queues of a PE, for kernels of up to %u contexts each; "
+                            "legal are %d contexts in all",
+                            needs->queues, contexts, LP_PE_CONTEXTS_MAX);
+    return CW_OK;
+}
+
 struct lp_system *lp_system_create(const struct lp_system_options *options, struct cw_error *error)
 {
     struct lp_system *system = calloc(1, sizeof *system);
@@ -304,6 +319,10 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
         return NULL;
     }
     system->options = *options;
+    if (check_queues(&options->needs, error) != CW_OK) {
+        lp_system_free(system);
+        return NULL;
+    }
     if (!build_model(system))
         machine_out_of_memory(error);
     else
@@ -360,7 +379,7 @@ static void name_plan(struct lp_model *m, uint32_t plan)
     m->rings.start = first || rings.start < m->rings.start ? rings.start : m->rings.start;
     m->rings.end = rings.end > m->rings.end ? rings.end : m->rings.end;
     if (m->config.slots == HW_MEMORY_TCM)
-        m->tcm_free_bytes = m->rings.start;
+        lp_layout_share_tcm(m, m->rings.start);
 }
 
 /* PEs in a row, from this one to the end of its SIP at most, that the named plan wires. */
@@ -483,6 +502,10 @@ static size_t rank_count(const struct lp_model *m)
 int lp_system_begin_batch(struct lp_system *system, const struct lp_batch_options *options,
                           struct cw_error *error)
 {
+    if (options->queue >= system->model.needs.queues)
+        return cw_error_set(error, CW_USAGE,
+                            "a batch of launches on hardware queue %u: legal are 0 to %u",
+                            options->queue, system->model.needs.queues - 1);
     if (system->model.launches.last > UINT32_MAX - hw_pe_count(&system->model.hw))
         return cw_error_set(error, CW_PROGRAM_FAILED,
                             "the machine has run %u launches, and the next batch may need more "
@@ -502,6 +525,7 @@ int lp_system_begin_batch(struct lp_system *system, const struct lp_batch_option
         return machine_out_of_memory(error);
     system->batches.current->dirs = options->dirs;
     system->batches.current->of = options->of;
+    system->batches.current->queue = (uint8_t)options->queue;
     system->batches.current->cuts_streams =
         options->cuts_streams && system->model.hw.contention == HW_CONTENTION_MESSAGE;
     return CW_OK;
@@ -791,7 +815,10 @@ int lp_system_run_until(struct lp_system *system, int64_t end_ps, struct cw_erro
 
 void lp_system_set_now(struct lp_system *system, int64_t now_ps) { system->host_now_ps = now_ps; }
 
-uint64_t lp_system_free_tcm(const struct lp_system *system) { return system->model.tcm_free_bytes; }
+uint64_t lp_system_free_tcm(const struct lp_system *system)
+{
+    return system->model.tcm_queue_bytes;
+}
 
 int64_t lp_system_reaction_ps(const struct lp_system *system)
 {
@@ -901,8 +928,13 @@ bool lp_system_has_written_nothing(const struct lp_system *system, uint32_t batc
     const struct lp_model *const m = &system->model;
     const struct lp_pe *const pe =
         lp_pe(m, lp_system_cube(system, place.sip, place.cube), place.pe);
-    *at = lp_context(m, pe, 0)->kernel.source;
-    return pe->batch == batch && pe->written < batch;
+    for (uint32_t queue = 0; queue < m->needs.queues; queue++) {
+        const struct lp_pe_queue *const own = lp_pe_queue(m, pe, queue);
+        *at = lp_kernel_on(m, pe, queue)->source;
+        if (own->batch == batch)
+            return own->written < batch;
+    }
+    return false;
 }
 
 struct lp_counts lp_system_count(const struct lp_system *system)

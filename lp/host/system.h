@@ -112,6 +112,8 @@ struct lp_batch_options {
     /* With contention `message`: loads, stores and copies of its kernels' streams travel in chunks.
      * These are products beside communication, whose tiles are not to lock a link. */
     bool cuts_streams;
+    uint32_t
+        queue; /* the hardware queue of its PEs that its kernels run on, below lp_needs.queues */
     /* The directions of its kernels (lp_plan_dirs()), which outlive it. NULL: the PE's. */
     const struct lp_dirs *dirs;
     void *of;       /* what the host knows it by, for lp_system_options.answered */
@@ -164,7 +166,8 @@ struct lp_program_times lp_system_program_times(const struct lp_system *system, 
  */
 void lp_system_set_now(struct lp_system *system, int64_t now_ps);
 int64_t lp_system_reaction_ps(const struct lp_system *system);
-/* Of each TCM, in front of the receive rings that have been named there. */
+/* Of each TCM, in front of the receive rings that have been named there: for a kernel, so with
+ * several hardware queues one's share. */
 uint64_t lp_system_free_tcm(const struct lp_system *system);
 int64_t lp_system_next_ps(const struct lp_system *system);
 int lp_system_inject(struct lp_system *system, struct cw_error *error);
@@ -185,9 +188,9 @@ const struct lp_cut *lp_system_cut(const struct lp_system *system); /* NULL: one
 /* Of the last batch and the host's messages beside it, up to now. Between drains. */
 const struct lp_times *lp_system_times(struct lp_system *system);
 const struct lp_cube *lp_system_cube(const struct lp_system *system, uint32_t sip, uint32_t cube);
-/* A kernel of this batch was the latest on the PE, and no kernel of the batch has written into the
- * PE's HBM slice; *at then is the line that the PE's kernel reached last, NULL: none. False where a
- * kernel of a later batch hides it. Between drains. */
+/* A kernel of this batch was the latest on its queue of the PE, and no kernel of the batch has
+ * written into the PE's HBM slice; *at then is the line that the kernel reached last, NULL: none.
+ * False where a kernel of a later batch hides it. Between drains. */
 bool lp_system_has_written_nothing(const struct lp_system *system, uint32_t batch,
                                    struct hw_place place, const struct tl_source **at);
 /* Between drains. */

@@ -10,8 +10,9 @@
 /* The bytes of a memory; 0: not a memory. */
 static uint64_t memory_bytes(const struct tl *tl, uint8_t space)
 {
-    const struct hw_config *hw = &tl->view->m->hw;
-    return space == LP_SPACE_TCM    ? hw->tcm_bytes
+    const struct lp_model *const m = tl->view->m;
+    const struct hw_config *const hw = &m->hw;
+    return space == LP_SPACE_TCM    ? m->needs.queues == 1 ? hw->tcm_bytes : m->tcm_queue_bytes
            : space == LP_SPACE_HBM  ? hw->hbm_bytes
            : space == LP_SPACE_SRAM ? hw->sram_bytes
                                     : 0;
@@ -28,9 +29,10 @@ static __attribute__((noinline, cold)) void fail_range(struct tl *tl, enum tl_ca
                 tl_call_name[kind], (unsigned long long)bytes, at.space);
     tl_fail(tl, "", ": %s of %llu bytes at offset %u of %s, which has %llu", tl_call_name[kind],
             (unsigned long long)bytes, at.at,
-            at.space == LP_SPACE_TCM   ? "TCM"
-            : at.space == LP_SPACE_HBM ? "HBM slice"
-                                       : "SRAM",
+            at.space == LP_SPACE_HBM         ? "HBM slice"
+            : at.space == LP_SPACE_SRAM      ? "SRAM"
+            : tl->view->m->needs.queues == 1 ? "TCM"
+                                             : "its queue's share of TCM",
             (unsigned long long)size);
 }
 
@@ -163,6 +165,6 @@ void tl_check_tag(struct tl *tl, enum tl_call_kind kind, uint32_t tag)
 
 void tl_check_in_kernel(struct tl *tl, const char *call)
 {
-    if (tl->context != 0)
+    if (tl->kernel->stream != 0)
         tl_fail(tl, "", ": %s in a stream; only the kernel itself %ss", call, call);
 }

@@ -29,7 +29,7 @@ void tl_check_each_tile(struct tl *tl, enum tl_call_kind kind, struct lp_operand
 static inline bool tl_in_free_tcm(const struct tl *tl, struct lp_operand at, uint64_t bytes)
 {
     return __builtin_expect(
-        at.space == LP_SPACE_TCM && at.at + bytes <= tl->view->m->tcm_free_bytes, 1);
+        at.space == LP_SPACE_TCM && at.at + bytes <= tl->view->m->tcm_queue_bytes, 1);
 }
 
 /* A place in a memory that this PE reads or writes. */

@@ -38,6 +38,11 @@ void tl_fail(const struct tl *tl, const char *fault, const char *format, ...)
 
 void tl_emit_op(struct tl *tl, struct lp_op *op)
 {
+    op->a.at = tl_offset_of(tl, op->a);
+    if (lp_op_reads_b(op))
+        op->b.at = tl_offset_of(tl, op->b);
+    if (op->kind != LP_OP_SEND) /* which goes to a slot */
+        op->dst.at = tl_offset_of(tl, op->dst);
     op->pe = lp_pe_index(tl->view, tl->pe);
     op->dtype = op->dtype ? op->dtype : tl->launch->args.dtype;
     op->t_start_ps = tl->kernel->call.start_ps;

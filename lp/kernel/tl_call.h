@@ -121,7 +121,15 @@ void tl_wait_for_channel(struct tl *tl, enum hw_vc vc); /* as lp_vc() has it */
 _Noreturn void tl_fail(const struct tl *tl, const char *fault, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
 
-/* Fills in PE, dtype and times, and emits. */
+/* Where a place is in its memory: in TCM, a kernel's places count from its queue's share. */
+static inline uint32_t tl_offset_of(const struct tl *tl, struct lp_operand at)
+{
+    return at.space == LP_SPACE_TCM
+               ? at.at + tl->launch->queue * (uint32_t)tl->view->m->tcm_queue_bytes
+               : at.at;
+}
+
+/* Fills in PE, dtype and times, and emits. Its places are the kernel's. */
 void tl_emit_op(struct tl *tl, struct lp_op *op);
 /* Emits an operation with these members. It is not built if the host wants no operations. */
 #define TL_EMIT_OP(tl, ...)                                                                        \

@@ -1,17 +1,19 @@
 /*
- * tl_context.c: a PE's contexts: the kernel and the streams that it forks (lp/QUEUES.md,
- * "Contexts"). Context 0 is the kernel; a stream takes the first free context. Contexts contend for
- * PE_DMA only: each has a frame, a call and a time of its own. Runs in handlers only, on the PE's
- * cube.
+ * tl_context.c: the contexts of a hardware queue: its kernel and the streams that the kernel forks
+ * (lp/QUEUES.md, "Contexts"). Context 0 of the queue is the kernel; a stream takes the first free
+ * one. Contexts contend for PE_DMA only: each has a frame, a call and a time of its own. Runs in
+ * handlers only, on the PE's cube.
  */
 #include <string.h>
 
 #include "lp/kernel/tl_call.h"
 #include "lp/kernel/tl_queue.h"
 
+/* `context` counts from 0 in the queue of the kernel. */
 static const struct lp_kernel *kernel_at(const struct tl *tl, uint32_t context)
 {
-    return &lp_context(tl->view->m, tl->p, context)->kernel;
+    const struct lp_model *const m = tl->view->m;
+    return &lp_context(m, tl->p, tl->launch->queue * m->needs.contexts + context)->kernel;
 }
 
 static bool streams_alive(const struct tl *tl)
@@ -72,7 +74,7 @@ static void pass_barrier(struct tl *tl)
 void tl_effect_barrier(struct tl *tl)
 {
     tl->kernel->call.step = STEP_DONE;
-    if (tl->context == 0 && !streams_alive(tl))
+    if (tl->kernel->stream == 0 && !streams_alive(tl))
         return;
     tl_wait_for(tl, LP_WAIT_BARRIER);
     pass_barrier(tl);
@@ -98,7 +100,7 @@ static void check_all_waited(struct tl *tl)
 void tl_effect_end(struct tl *tl)
 {
     check_all_waited(tl);
-    if (tl->context != 0) {
+    if (tl->kernel->stream != 0) {
         end_stream(tl);
         return;
     }

@@ -49,7 +49,8 @@ static void effect_move(struct tl *tl, enum lp_dma_kind kind)
     const struct hw_dma_op op = {.bytes = call->bytes,
                                  .number = tl_next_number(tl),
                                  .seq = call->peer,
-                                 .kind = (uint8_t)kind,
+                                 .kind = kind & 15,
+                                 .queue = tl->launch->queue & 15,
                                  .dir = LP_OWNER(tl->context, call->move),
                                  .memory = call->memory,
                                  .slice = call->slice};
@@ -57,12 +58,12 @@ static void effect_move(struct tl *tl, enum lp_dma_kind kind)
         *CW_MUT(tl->view->ctx, lp_move_state(c, call->move)) = LP_MOVE_UNDER_WAY;
     if (kind == LP_DMA_LOAD_FROM) {
         struct lp_move *move = CW_MUT(tl->view->ctx, &c->move[call->move]);
-        move->from_at = call->a.at;
-        move->to_at = call->dst.at;
+        move->from_at = tl_offset_of(tl, call->a);
+        move->to_at = tl_offset_of(tl, call->dst);
     }
     lp_dma_push(tl->view, tl->pe, vc, op);
     if (kind != LP_DMA_LOAD && kind != LP_DMA_STORE_TO && call->dst.space == LP_SPACE_HBM)
-        lp_note_written(tl->view, tl->p, tl->launch->batch);
+        lp_note_written(tl->view, tl->p, tl->launch->queue, tl->launch->batch);
     if (kind == LP_DMA_STORE_TO) /* the value is bound; STORED comes when it is there */
         TL_EMIT_OP(tl, .kind = LP_OP_STORE_TO, .bytes = call->bytes, .seq = op.dir,
                    .peer = call->peer, .a = call->a, .dst = call->dst);

@@ -19,7 +19,8 @@ static const struct lp_peer *peer_of_call(struct tl *tl)
     const struct lp_model *const m = tl->view->m;
     const struct tl_call *const call = &tl->kernel->call;
     check_peers(tl);
-    const struct lp_peer *const peer = lp_peer_place(tl->view, tl->pe, call->peer);
+    const struct lp_peer *const peer =
+        lp_peer_place(tl->view, tl->pe, lp_peer_key(m, tl->launch->queue, call->peer));
     const struct hw_place place = hw_place_of(&m->hw, call->peer);
     if (peer == NULL)
         tl_fail(tl, "",
@@ -38,6 +39,7 @@ static bool push_one_sided(struct tl *tl, struct hw_dma_op op)
         return false;
     }
     op.number = tl_next_number(tl);
+    op.queue = tl->launch->queue & 15;
     lp_dma_push(tl->view, tl->pe, vc, op);
     tl->kernel->call.step = STEP_DONE;
     return true;

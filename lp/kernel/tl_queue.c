@@ -112,6 +112,7 @@ void tl_effect_send(struct tl *tl)
                                  .number = tl_next_number(tl),
                                  .seq = queue->my_head,
                                  .kind = LP_DMA_TILE,
+                                 .queue = tl->launch->queue & 15,
                                  .dir = call->dir,
                                  .memory = tl_memory_of(call->a),
                                  .slice = (uint8_t)tl->pe};
@@ -122,6 +123,12 @@ void tl_effect_send(struct tl *tl)
     own->my_head++;
     own->sent_at = tl_source_number(tl->kernel->source);
     call->step = STEP_DONE;
+}
+
+/* The hardware queue that runs the kernel. */
+static const struct lp_pe_queue *pe_queue(const struct tl *tl)
+{
+    return lp_pe_queue(tl->view->m, tl->p, tl->launch->queue);
 }
 
 /* The next tile of a direction that no recv_async has asked for. */
@@ -181,7 +188,7 @@ static enum hw_dir direction_with_data(const struct tl *tl)
     }
     if (call->kind == CALL_RECV_ANY && tl->view->m->config.fairness_strict)
         return least_recently_served(tl, call->dirs);
-    const uint32_t first = call->kind == CALL_RECV_ANY ? tl->p->last_polled + 1u : 0;
+    const uint32_t first = call->kind == CALL_RECV_ANY ? pe_queue(tl)->last_polled + 1u : 0;
     for (uint32_t i = 0; i < HW_DIRS_MAX; i++) {
         const enum hw_dir dir = (enum hw_dir)((first + i) % HW_DIRS_MAX);
         if ((call->dirs >> dir & 1) && has_tile(tl, dir))
@@ -221,6 +228,7 @@ static __attribute__((noinline, cold)) void push_credit(struct tl *tl, enum hw_d
                                  .number = tl_next_number(tl),
                                  .seq = tl->p->queue[dir].my_tail,
                                  .kind = LP_DMA_CREDIT,
+                                 .queue = tl->launch->queue & 15,
                                  .dir = (uint8_t)dir};
     lp_dma_push(tl->view, tl->pe, lp_vc(m, HW_VC_COMM), op);
 }
@@ -305,7 +313,7 @@ void tl_effect_recv(struct tl *tl)
     if (!has_read_slot(tl, dir, seq) || !take_tile(tl, dir, seq, &credit_ps))
         return;
     if (any) {
-        *CW_MUT(tl->view->ctx, &tl->p->last_polled) = (uint8_t)dir;
+        *CW_MUT(tl->view->ctx, &pe_queue(tl)->last_polled) = (uint8_t)dir;
         if (tl->view->m->config.fairness_strict)
             note_served(tl, dir);
     }
@@ -356,8 +364,9 @@ void tl_effect_recv_async(struct tl *tl)
     call->peer = next_tile(tl, dir);
     tl->kernel->calls_received = tl->kernel->calls; /* tl_future() reveals the tile's number */
     CW_MUT(tl->view->ctx, &tl->p->queue[dir])->promised++;
-    (*CW_MUT(tl->view->ctx, &tl->p->asyncs))++;
-    *CW_MUT(tl->view->ctx, &tl->p->async_source) = tl->kernel->source;
+    struct lp_pe_queue *const own = CW_MUT(tl->view->ctx, pe_queue(tl));
+    own->asyncs++;
+    own->async_at = tl_source_number(tl->kernel->source);
     call->step = STEP_DONE;
 }
 
@@ -391,7 +400,7 @@ void tl_effect_wait(struct tl *tl)
     const enum hw_dir dir = (enum hw_dir)call->dir;
     if (!has_read_slot(tl, dir, call->peer) || !take_tile(tl, dir, call->peer, &credit_ps))
         return;
-    (*CW_MUT(tl->view->ctx, &tl->p->asyncs))--;
+    CW_MUT(tl->view->ctx, pe_queue(tl))->asyncs--;
     if (tl->view->m->config.credit_blocks)
         wait_for_credit(tl, credit_ps);
     tl_emit_recv(tl);
@@ -410,7 +419,7 @@ bool tl_has_received(const struct tl *tl, enum hw_dir dir, uint32_t seq)
 
 void tl_check_all_received(struct tl *tl)
 {
-    for (uint32_t dirs = tl->p->asyncs > 0 ? tl->p->installed : 0; dirs != 0; dirs &= dirs - 1) {
+    for (uint32_t dirs = pe_queue(tl)->asyncs > 0 ? tl_dirs(tl) : 0; dirs != 0; dirs &= dirs - 1) {
         const enum hw_dir dir = (enum hw_dir)__builtin_ctz(dirs);
         const struct lp_queue *queue = &tl->p->queue[dir];
         char at[TL_SOURCE_TEXT_BYTES];
@@ -421,7 +430,7 @@ void tl_check_all_received(struct tl *tl)
                 "its latest recv_async is%s",
                 queue->my_tail,
                 lp_dir_name(lp_plan_at(tl->view->m, tl->p), lp_pe_index(tl->view, tl->pe), dir),
-                tl_source_text(tl->p->async_source, at, sizeof at));
+                tl_source_text(tl_source_numbered(pe_queue(tl)->async_at), at, sizeof at));
     }
 }
 

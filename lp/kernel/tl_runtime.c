@@ -30,7 +30,7 @@ static inline __attribute__((always_inline)) void run_kernel(struct tl *tl)
 
 static struct tl tl_view_of(struct lp_view *view, uint32_t pe, uint32_t context)
 {
-    cw_check(view->ctx, context < view->m->needs.contexts);
+    cw_check(view->ctx, context < view->m->contexts);
     struct tl tl = {
         .view = view, .pe = pe, .context = context, .p = lp_pe(view->m, view->cube, pe)};
     tl.kernel = CW_MUT(view->ctx, &lp_context(view->m, tl.p, context)->kernel);
@@ -38,9 +38,24 @@ static struct tl tl_view_of(struct lp_view *view, uint32_t pe, uint32_t context)
     return tl;
 }
 
+/* The hardware queue of a context. */
+static uint32_t queue_of(const struct lp_view *view, uint32_t context)
+{
+    return view->m->needs.queues == 1 ? 0 : context / view->m->needs.contexts;
+}
+
+/* Its contexts, one bit each. */
+static uint32_t contexts_of(const struct lp_view *view, uint32_t queue)
+{
+    const uint32_t each = view->m->needs.contexts;
+    return ((1u << each) - 1) << queue * each;
+}
+
 static void note_waited(const struct tl *tl)
 {
     const struct tl_call *const call = &tl->kernel->call;
+    const struct lp_pe_queue *const queue =
+        lp_pe_queue(tl->view->m, tl->p, queue_of(tl->view, tl->context));
     const bool notified = tl->kernel->wait == LP_WAIT_NOTIFY;
     lp_cause_waited(tl->view->ctx, &(struct lp_waited){.since_ps = tl->kernel->wait_ps,
                                                        .pe = lp_pe_index(tl->view, tl->pe),
@@ -49,7 +64,7 @@ static void note_waited(const struct tl *tl)
                                                        .dir = notified ? call->tag : call->dir,
                                                        .call = call->kind,
                                                        .launch = tl->kernel->launch,
-                                                       .batch = tl->p->batch});
+                                                       .batch = queue->batch});
 }
 
 static void run_context(struct lp_view *view, uint32_t pe, uint32_t context)
@@ -67,7 +82,7 @@ static void run_context(struct lp_view *view, uint32_t pe, uint32_t context)
 static void run_started_contexts(struct lp_view *view, uint32_t pe)
 {
     const struct lp_pe *p = lp_pe(view->m, view->cube, pe);
-    for (uint32_t i = 0; i < view->m->needs.contexts;)
+    for (uint32_t i = 0; i < view->m->contexts;)
         if (lp_context(view->m, p, i)->kernel.wait == LP_WAIT_START) {
             run_context(view, pe, i);
             i = 0;
@@ -76,12 +91,12 @@ static void run_started_contexts(struct lp_view *view, uint32_t pe)
         }
 }
 
-/* Another kernel has the PE: what its PE_DMA still has to send is the latest kernel's. */
-static void note_turn(struct lp_view *view, const struct lp_pe *p)
+/* Another kernel has the queue: what PE_DMA still has to send for it is the latest kernel's. */
+static void note_turn(struct lp_view *view, const struct lp_pe *p, uint32_t queue)
 {
-    const struct lp_backlog *const backlog = lp_backlog(view->m, p);
+    const struct lp_backlog *const backlog = lp_backlog(view->m, p, queue);
     *CW_MUT(view->ctx, &backlog->first_number) = p->next_number;
-    *CW_MUT(view->ctx, &backlog->batch_before) = p->batch;
+    *CW_MUT(view->ctx, &backlog->batch_before) = lp_pe_queue(view->m, p, queue)->batch;
 }
 
 /* For who asks: since when the kernel that begins has waited for its PE. */
@@ -94,30 +109,37 @@ static __attribute__((noinline, cold)) void note_began(const struct tl *tl,
     lp_cause_waited(ctx, &(struct lp_waited){.since_ps = queued->since_ps,
                                              .pe = lp_pe_index(tl->view, tl->pe),
                                              .wait = LP_WAIT_PE,
+                                             .context = (uint8_t)tl->context,
                                              .launch = queued->launch,
                                              .batch = tl->launch->batch});
 }
 
-/* Whether PE_DMA sends chunks on their own while this kernel has the PE. */
-static bool goes_in_chunks(const struct lp_model *m, const struct lp_launch *launch)
+/* Whether PE_DMA sends chunks on their own while these kernels have the PE. */
+static bool goes_in_chunks(const struct lp_model *m, const struct lp_pe *p)
 {
-    return launch->cuts_streams || m->hw.contention == HW_CONTENTION_CHUNK;
+    bool cuts = m->hw.contention == HW_CONTENTION_CHUNK;
+    for (uint32_t queue = 0; queue < m->needs.queues; queue++) {
+        const uint32_t launch = lp_kernel_on(m, p, queue)->launch;
+        cuts |= lp_has_launch(m, launch) && lp_launch_of(m, launch)->cuts_streams;
+    }
+    return cuts;
 }
 
 /* The kernel runs until it waits or has ended. */
 static void begin_kernel(struct lp_view *view, uint32_t pe, struct lp_queued queued)
 {
-    const uint32_t launch = queued.launch;
-    struct tl tl = tl_view_of(view, pe, 0);
-    cw_check(view->ctx, lp_has_launch(view->m, launch));
-    *tl.kernel = (struct lp_kernel){.launch = launch};
+    const struct lp_launch *const launch = lp_launch_of(view->m, queued.launch);
+    const uint32_t queue = launch->queue;
+    struct tl tl = tl_view_of(view, pe, queue * view->m->needs.contexts);
+    *tl.kernel = (struct lp_kernel){.launch = queued.launch};
     tl.kernel->call.step = STEP_DONE;
-    tl.launch = lp_launch_of(view->m, launch);
+    tl.launch = launch;
     if (view->m->needs.launches > 0)
-        note_turn(view, tl.p);
-    *CW_MUT(view->ctx, &tl.p->batch) = tl.launch->batch;
-    if (__builtin_expect(tl.p->dma.whole_chunks != goes_in_chunks(view->m, tl.launch), 0))
-        CW_MUT(view->ctx, &tl.p->dma)->whole_chunks = tl.launch->cuts_streams;
+        note_turn(view, tl.p, queue);
+    *CW_MUT(view->ctx, &lp_pe_queue(view->m, tl.p, queue)->batch) = launch->batch;
+    const bool in_chunks = goes_in_chunks(view->m, tl.p);
+    if (__builtin_expect(tl.p->dma.whole_chunks != in_chunks, 0))
+        CW_MUT(view->ctx, &tl.p->dma)->whole_chunks = in_chunks;
     if (lp_notes_waits(view->m) && view->m->needs.launches > 0)
         note_began(&tl, &queued);
     tl_emit_mark(&tl, LP_MARK_START, 0);
@@ -128,16 +150,17 @@ static void begin_kernel(struct lp_view *view, uint32_t pe, struct lp_queued que
         run_started_contexts(view, pe);
 }
 
-static bool is_busy(const struct lp_view *view, uint32_t pe)
+static bool is_busy(const struct lp_view *view, uint32_t pe, uint32_t queue)
 {
-    return lp_context(view->m, lp_pe(view->m, view->cube, pe), 0)->kernel.launch != 0;
+    return lp_kernel_on(view->m, lp_pe(view->m, view->cube, pe), queue)->launch != 0;
 }
 
-/* The PE's kernel may have ended: the next one of the backlog begins at this moment. */
-static void begin_waiting_kernels(struct lp_view *view, uint32_t pe)
+/* The queue's kernel may have ended: the next one of the backlog begins at this moment. */
+static void begin_waiting_kernels(struct lp_view *view, uint32_t pe, uint32_t queue)
 {
-    const struct lp_backlog *const backlog = lp_backlog(view->m, lp_pe(view->m, view->cube, pe));
-    while (backlog->count > 0 && !is_busy(view, pe)) {
+    const struct lp_backlog *const backlog =
+        lp_backlog(view->m, lp_pe(view->m, view->cube, pe), queue);
+    while (backlog->count > 0 && !is_busy(view, pe, queue)) {
         cw_check(view->ctx, backlog->count <= view->m->needs.launches);
         const struct lp_queued queued = backlog->at[0];
         const uint32_t count = backlog->count - 1;
@@ -151,18 +174,20 @@ static void begin_waiting_kernels(struct lp_view *view, uint32_t pe)
 void tl_launch(struct lp_view *view, uint32_t pe, uint32_t launch)
 {
     const struct lp_queued queued = {cw_now(view->ctx), launch, (uint32_t)view->ctx->event->number};
-    if (!is_busy(view, pe)) {
+    cw_check(view->ctx, lp_has_launch(view->m, launch));
+    const uint32_t queue = lp_launch_of(view->m, launch)->queue;
+    if (!is_busy(view, pe, queue)) {
         begin_kernel(view, pe, queued);
     } else {
         const struct lp_backlog *const backlog =
-            lp_backlog(view->m, lp_pe(view->m, view->cube, pe));
+            lp_backlog(view->m, lp_pe(view->m, view->cube, pe), queue);
         cw_check(view->ctx, view->m->needs.launches > 0);
         cw_check(view->ctx, backlog->count < view->m->needs.launches);
         *CW_MUT(view->ctx, &backlog->at[backlog->count]) = queued;
         ++*CW_MUT(view->ctx, &backlog->count);
     }
     if (view->m->needs.launches > 0)
-        begin_waiting_kernels(view, pe);
+        begin_waiting_kernels(view, pe, queue);
 }
 
 void tl_resume(struct lp_view *view, uint32_t pe, uint32_t context)
@@ -171,7 +196,7 @@ void tl_resume(struct lp_view *view, uint32_t pe, uint32_t context)
     if (view->m->needs.contexts > 1)
         run_started_contexts(view, pe);
     if (view->m->needs.launches > 0)
-        begin_waiting_kernels(view, pe);
+        begin_waiting_kernels(view, pe, queue_of(view, context));
 }
 
 /* What this context waits for may have come: it looks now, or at the next poll. */
@@ -219,7 +244,7 @@ static uint32_t longest_waiting(const struct lp_view *view, uint32_t pe, uint32_
     const struct lp_pe *p = lp_pe(view->m, view->cube, pe);
     uint32_t longest = UINT32_MAX;
     int64_t since_ps = INT64_MAX;
-    for (uint32_t i = 0; i < view->m->needs.contexts; i++) {
+    for (uint32_t i = 0; i < view->m->contexts; i++) {
         const struct lp_kernel *kernel = &lp_context(view->m, p, i)->kernel;
         if ((contexts >> i & 1) && kernel_waits_for(kernel, wait, which, peer) &&
             kernel->wait_ps < since_ps) {
@@ -230,15 +255,17 @@ static uint32_t longest_waiting(const struct lp_view *view, uint32_t pe, uint32_
     return longest;
 }
 
-void tl_arrived(struct lp_view *view, uint32_t pe, enum lp_wait wait, uint32_t which, uint32_t peer)
+void tl_arrived(struct lp_view *view, uint32_t pe, enum lp_wait wait, uint32_t which, uint32_t key)
 {
-    if (view->m->needs.contexts == 1) {
+    if (view->m->contexts == 1) {
         const struct lp_pe *const p = lp_pe(view->m, view->cube, pe);
-        if (kernel_waits_for(&lp_context(view->m, p, 0)->kernel, wait, which, peer))
+        if (kernel_waits_for(&lp_context(view->m, p, 0)->kernel, wait, which, key))
             look_now_or_at_poll(view, pe, 0);
         return;
     }
-    uint32_t contexts = (1u << TL_CONTEXTS_MAX) - 1;
+    const uint32_t peers = hw_pe_count(&view->m->hw), peer = key % peers;
+    uint32_t contexts =
+        wait == LP_WAIT_NOTIFY ? contexts_of(view, key / peers) : (1u << view->m->contexts) - 1;
     for (uint32_t i; (i = longest_waiting(view, pe, contexts, wait, which, peer)) != UINT32_MAX;) {
         contexts &= ~(1u << i);
         look_now_or_at_poll(view, pe, i);
@@ -247,7 +274,7 @@ void tl_arrived(struct lp_view *view, uint32_t pe, enum lp_wait wait, uint32_t w
 
 void tl_move_done(struct lp_view *view, uint32_t pe, uint32_t context, uint32_t move)
 {
-    cw_check(view->ctx, context < view->m->needs.contexts && move <= LP_MOVE_STORE);
+    cw_check(view->ctx, context < view->m->contexts && move <= LP_MOVE_STORE);
     const struct lp_context *c = lp_context(view->m, lp_pe(view->m, view->cube, pe), context);
     if (move == 0) {
         LP_INVARIANT("I-TL-1", view->ctx, c->kernel.wait == LP_WAIT_DMA,

@@ -9,28 +9,29 @@
  */
 #include "lp/queues/one_sided.h"
 
-const struct lp_peer *lp_peer_place(struct lp_view *view, uint32_t pe, uint32_t peer)
+const struct lp_peer *lp_peer_place(struct lp_view *view, uint32_t pe, uint32_t key)
 {
     const uint32_t places = view->m->needs.peers;
     const struct lp_one_sided *own = lp_one_sided(view->m, lp_pe(view->m, view->cube, pe));
     for (uint32_t i = 0; i < places; i++) {
-        const struct lp_peer *at = &own->peer[(peer + i) % places];
-        if (at->pe == peer + 1)
+        const struct lp_peer *at = &own->peer[(key + i) % places];
+        if (at->key == key + 1)
             return at;
-        if (at->pe == 0) {
-            CW_MUT(view->ctx, at)->pe = peer + 1;
+        if (at->key == 0) {
+            CW_MUT(view->ctx, at)->key = key + 1;
             return at;
         }
     }
     return NULL;
 }
 
-const struct lp_peer *lp_peer_of(struct lp_view *view, uint32_t pe, uint32_t peer)
+const struct lp_peer *lp_peer_of(struct lp_view *view, uint32_t pe, uint32_t key)
 {
-    const struct lp_peer *const place = lp_peer_place(view, pe, peer);
-    const struct hw_place from = hw_place_of(&view->m->hw, peer);
+    const struct hw_config *const hw = &view->m->hw;
+    const struct lp_peer *const place = lp_peer_place(view, pe, key);
+    const struct hw_place from = hw_place_of(hw, key % hw_pe_count(hw));
     if (place == NULL)
-        lp_fail_at_pe(view, pe,
+        lp_fail_at_pe(view, pe, key / hw_pe_count(hw),
                       ": a put or a notification comes from PE %u.%u.%u, which is one more than "
                       "the PEs that it may exchange them with; legal: %u PEs, as the algorithm "
                       "declares (peers)",
@@ -57,7 +58,7 @@ static void land_in_turn(struct lp_view *view, uint32_t pe, const struct lp_earl
                                  .pe = lp_pe_index(view, pe),
                                  .kind = LP_OP_LAND,
                                  .seq = arrived->seq + i,
-                                 .peer = arrived->src};
+                                 .peer = arrived->src % hw_pe_count(&view->m->hw)};
         cw_emit(view->ctx, LP_RECORD_OP, &op, sizeof op);
     }
 }
@@ -82,7 +83,7 @@ static void keep_early(struct lp_view *view, uint32_t pe, const struct lp_one_si
             return;
         }
     if (own->early_count == places)
-        lp_fail_at_pe(view, pe,
+        lp_fail_at_pe(view, pe, arrived->src / hw_pe_count(&view->m->hw),
                       ": puts and notifications of its peers wait for earlier puts in more than "
                       "the %u places there are (%u for each PE that the algorithm declares); let "
                       "a put from HBM or SRAM become visible before many others follow it, or "
@@ -97,8 +98,8 @@ bool lp_one_sided_land(struct lp_view *view, const struct lp_transfer *transfer,
 {
     const struct lp_model *m = view->m;
     const uint32_t pe = transfer->dst % m->pes;
-    cw_check(view->ctx, m->needs.peers > 0);
-    *landed = (struct lp_early){.src = transfer->src,
+    cw_check(view->ctx, m->needs.peers > 0 && transfer->queue < m->needs.queues);
+    *landed = (struct lp_early){.src = lp_peer_key(m, transfer->queue, transfer->src),
                                 .order = transfer->order,
                                 .seq = transfer->seq,
                                 .count = 1,

@@ -7,11 +7,11 @@
 
 #include "lp/lp_view.h"
 
-/* The place of a peer, which this PE may not have met yet; NULL: it has met as many as the
- * algorithm declares. */
-const struct lp_peer *lp_peer_place(struct lp_view *view, uint32_t pe, uint32_t peer);
+/* The place of a peer (lp_peer_key()), which this PE may not have met yet; NULL: it has met as many
+ * as the algorithm declares. */
+const struct lp_peer *lp_peer_place(struct lp_view *view, uint32_t pe, uint32_t key);
 /* The same; fails the event where that is NULL. */
-const struct lp_peer *lp_peer_of(struct lp_view *view, uint32_t pe, uint32_t peer);
+const struct lp_peer *lp_peer_of(struct lp_view *view, uint32_t pe, uint32_t key);
 /* LP_EVENT_LAND: a put's or a notification's last byte is at its destination. True: it has become
  * visible, as *landed; false: it waits for an earlier one. */
 bool lp_one_sided_land(struct lp_view *view, const struct lp_transfer *transfer,

@@ -90,7 +90,7 @@ static void a_put_that_was_never_seen_breaks_i_put_1(void **state)
     struct lp_one_sided *own = (struct lp_one_sided *)(uintptr_t)lp_one_sided(
         lp_system_model(m->system), pe_state_of(m, 8));
     for (uint32_t i = 0; i < m->needs.peers; i++)
-        if (own->peer[i].pe == 1)
+        if (own->peer[i].key == 1)
             own->peer[i].seen--;
     expect_broken(m, "I-PUT-1");
     machine_free(m);
