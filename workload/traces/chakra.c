@@ -467,11 +467,8 @@ static int add_program(struct reader *r)
 
 static int decode(struct reader *r, const struct trace_file *file)
 {
-    if (file->format != TRACE_CHAKRA && file->format != TRACE_CHAKRA_JSON)
-        return cw_error_set(r->build->error, CW_USAGE, "%s: no Chakra execution trace", file->path);
-    const int code = file->format == TRACE_CHAKRA_JSON
-                         ? chakra_decode_json(r->build, file, &r->trace)
-                         : chakra_decode(r->build, file, &r->trace);
+    const int code = chakra_is_json(file) ? chakra_decode_json(r->build, file, &r->trace)
+                                          : chakra_decode(r->build, file, &r->trace);
     if (code != CW_OK)
         return code;
     if (r->trace.is_table && r->build->options->unit == TRACE_UNIT_AUTO && r->rank == 0)

@@ -3,6 +3,7 @@
  * the objects that chakra_jsonizer writes one after the other, in which 64-bit numbers are strings
  * and enumerations are names.
  */
+#include <ctype.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <string.h>
@@ -220,6 +221,17 @@ static int load(const struct reader *r, json_t *objects)
         }
         at += wrong.position;
     }
+}
+
+/* Framed messages may begin with the same bytes, but no key follows. */
+bool chakra_is_json(const struct trace_file *file)
+{
+    const char *at = (const char *)file->bytes;
+    at += strspn(at, " \t\r\n");
+    if (*at != '{')
+        return false;
+    at += 1 + strspn(at + 1, " \t\r\n");
+    return *at == '}' || (*at == '"' && isalpha((unsigned char)at[1]));
 }
 
 int chakra_decode_json(const struct trace_build *build, const struct trace_file *file,

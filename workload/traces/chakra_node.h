@@ -107,6 +107,7 @@ bool chakra_add_dep(struct chakra_trace *trace, uint64_t id);
  * jsonizer writes, one object after the other, and for {"workload_graph": [...]}. */
 int chakra_decode(const struct trace_build *build, const struct trace_file *file,
                   struct chakra_trace *trace);
+bool chakra_is_json(const struct trace_file *file);
 int chakra_decode_json(const struct trace_build *build, const struct trace_file *file,
                        struct chakra_trace *trace);
 void chakra_trace_free(struct chakra_trace *trace);

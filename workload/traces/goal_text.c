@@ -64,12 +64,12 @@ static bool skip_blanks(struct reader *r)
             while (r->at < r->end && *r->at != '\n')
                 r->at++;
         } else if (r->end - r->at > 1 && r->at[0] == '/' && r->at[1] == '*') {
-            const char *const begin = r->at;
+            const struct reader before = *r;
             for (r->at += 2; r->end - r->at > 1 && (r->at[0] != '*' || r->at[1] != '/');)
                 if (*r->at++ == '\n')
                     new_line(r);
             if (r->end - r->at < 2) {
-                r->at = begin;
+                *r = before; /* the message is of its begin */
                 return false;
             }
             r->at += 2;

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "workload/graph/graph.h"
-#include "workload/traces/trace.h"
+#include "workload/traces/trace_options.h"
 
 /* Bytes of a message or tensor, and ps of a time, that a trace may state. */
 #define TRACE_BYTES_MAX (UINT64_C(1) << 50)

@@ -1,7 +1,5 @@
 /*
- * trace_file.c: reads and unpacks the files of traces, and recognises their formats by the first
- * bytes (trace_file.h). Text formats begin with a word; a Chakra trace is a list of framed
- * messages, whose first one is tried.
+ * trace_file.c: reads and unpacks the files of traces, and finds those of a set (trace_file.h).
  */
 #define _GNU_SOURCE /* asprintf, memmem */
 #include "workload/traces/trace_file.h"
@@ -18,9 +16,6 @@
 
 #include "collectives/config/input/nearest_file.h"
 #include "collectives/config/input/text.h"
-#include "workload/traces/chakra_wire.h"
-#include "workload/traces/goal.h"
-#include "workload/traces/layers.h"
 
 #define FILE_BYTES_MAX ((size_t)4 << 30)
 enum { FIRST_ROOM = 1 << 16, RANKS_MAX = 1 << 20 };
@@ -116,82 +111,10 @@ static int unpack(const char *path, size_t most, struct room *room, struct cw_er
     return code;
 }
 
-/* ---- recognising ----------------------------------------------------------------------------- */
-
-/* Past blanks and comments of GOAL. */
-static size_t skip_to_word(const char *text, size_t count)
-{
-    size_t at = 0;
-    while (at < count) {
-        if (isspace((unsigned char)text[at])) {
-            at++;
-        } else if (at + 1 < count && text[at] == '/' && text[at + 1] == '/') {
-            while (at < count && text[at] != '\n')
-                at++;
-        } else if (at + 1 < count && text[at] == '/' && text[at + 1] == '*') {
-            const char *const end = memmem(text + at + 2, count - at - 2, "*/", 2);
-            at = end != NULL ? (size_t)(end - text) + 2 : count;
-        } else {
-            break;
-        }
-    }
-    return at;
-}
-
-static bool begins(const char *text, size_t count, const char *word)
-{
-    const size_t length = strlen(word);
-    return count >= length && memcmp(text, word, length) == 0 &&
-           (count == length || isspace((unsigned char)text[length]));
-}
-
-/* JSON of a trace: an object whose first key is one of theirs. */
-static bool begins_json(const char *text, size_t count)
-{
-    static const char *const keys[] = {"\"workload_graph\"", "\"version\"", "\"attr\"", "\"id\"",
-                                       "\"schema\"",         "\"nodes\"",   "\"name\""};
-    if (count == 0 || text[0] != '{')
-        return false;
-    size_t at = 1;
-    while (at < count && isspace((unsigned char)text[at]))
-        at++;
-    if (at < count && text[at] == '}')
-        return true; /* no metadata */
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (count - at >= strlen(keys[i]) && memcmp(text + at, keys[i], strlen(keys[i])) == 0)
-            return true;
-    return false;
-}
-
-static bool has_control_bytes(const uint8_t *bytes, size_t count)
-{
-    for (size_t i = 0; i < count && i < 64; i++)
-        if (bytes[i] < ' ' && strchr("\t\n\r", bytes[i]) == NULL)
-            return true;
-    return memchr(bytes, 0, count < 64 ? count : 64) != NULL;
-}
-
 static bool ends(const char *path, const char *suffix)
 {
     const size_t length = strlen(path), end = strlen(suffix);
     return length > end && strcmp(path + length - end, suffix) == 0;
-}
-
-static enum trace_format recognise(const char *path, const uint8_t *bytes, size_t count)
-{
-    const char *const text = (const char *)bytes;
-    const size_t word = skip_to_word(text, count);
-    if (goal_is_binary(bytes, count))
-        return TRACE_GOAL_BINARY;
-    if (begins(text + word, count - word, "num_ranks"))
-        return TRACE_GOAL;
-    if (layers_begin(text + word, count - word))
-        return TRACE_LAYERS;
-    if (begins_json(text + word, count - word))
-        return TRACE_CHAKRA_JSON;
-    if (ends(path, ".et") || (has_control_bytes(bytes, count) && wire_begins(bytes, count)))
-        return TRACE_CHAKRA;
-    return TRACE_NONE;
 }
 
 int trace_file_read(const char *path, size_t most, struct trace_file *file, struct cw_error *error)
@@ -204,10 +127,8 @@ int trace_file_read(const char *path, size_t most, struct trace_file *file, stru
         code = unpack(path, most, &room, error);
     if (code == CW_OK && !grow(&room))
         code = cw_error_memory(error, "a trace");
-    if (code == CW_OK) {
+    if (code == CW_OK)
         room.at[room.count] = 0;
-        file->format = recognise(path, room.at, room.count);
-    }
     file->bytes = room.at;
     file->count = room.count;
     if (code != CW_OK)

@@ -11,25 +11,14 @@
 
 #include "core/cw.h"
 
-/* What a file holds. */
-enum trace_format {
-    TRACE_NONE, /* no trace */
-    TRACE_CHAKRA,
-    TRACE_CHAKRA_JSON,
-    TRACE_GOAL,
-    TRACE_GOAL_BINARY,
-    TRACE_LAYERS
-};
-
 struct trace_file {
     char *path;
     uint8_t *bytes; /* followed by a 0 */
     size_t count;
-    enum trace_format format;
 };
 
-/* Reads at most `most` bytes, SIZE_MAX: all; unpacks them and recognises them. On CW_OK
- * for trace_file_free(). */
+/* Reads at most `most` bytes, SIZE_MAX: all; unpacks them. On CW_OK for
+ * trace_file_free(). */
 int trace_file_read(const char *path, size_t most, struct trace_file *file, struct cw_error *error);
 void trace_file_free(struct trace_file *file);
 
