@@ -418,8 +418,7 @@ static struct item *item_read(struct model *model, const struct config_node *nod
                           .dtype = model->dtype};
     const size_t before = model->errors.count;
     check_item_keys(model, item);
-    if (item->kind != ITEM_NOTHING || model->errors.count == before)
-        check_whole(model, item);
+    const bool known = model->errors.count == before;
     if (item->kind == ITEM_REPEAT && key_value(node, "index") != NULL)
         read_value(model, item, "index", key_value(node, "index"));
     for (size_t i = 0; i < COUNT(item_key); i++) {
@@ -434,6 +433,8 @@ static struct item *item_read(struct model *model, const struct config_node *nod
     if ((item->kind == ITEM_COLLECTIVE || item->kind == ITEM_SEND || item->kind == ITEM_RECV) &&
         item->set == NULL)
         item->set = item_set_named(model, "all", node);
+    if (item->kind != ITEM_NOTHING || known)
+        check_whole(model, item);
     if (item->kind == ITEM_PIPELINE) {
         model->has_pipeline = true;
         item->set = item_set_named(model, "pp", node);
