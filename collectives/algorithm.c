@@ -217,9 +217,9 @@ uint32_t ccl_algorithm_slots(const struct ccl_algorithm *algorithm, uint32_t n_s
     return ccl_msccl.slots(algorithm, n_slots);
 }
 
-bool ccl_algorithm_is_ll(const struct ccl_algorithm *algorithm)
+enum lp_protocol ccl_algorithm_protocol(const struct ccl_algorithm *algorithm)
 {
-    return ccl_msccl.is_ll(algorithm);
+    return ccl_msccl.protocol(algorithm);
 }
 
 struct ccl_fixed ccl_algorithm_fixed(const struct ccl_algorithm *algorithm)

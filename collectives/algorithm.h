@@ -173,7 +173,7 @@ struct ccl_algorithm_files {
      * n_slots, 0, false, and nothing fixed. */
     uint32_t (*slots)(const struct ccl_algorithm *algorithm, uint32_t n_slots);
     uint64_t (*contents)(const struct ccl_algorithm *algorithm);
-    bool (*is_ll)(const struct ccl_algorithm *algorithm);
+    enum lp_protocol (*protocol)(const struct ccl_algorithm *algorithm);
     struct ccl_fixed (*fixed)(const struct ccl_algorithm *algorithm);
 };
 
@@ -195,8 +195,8 @@ const struct ccl_algorithm *ccl_algorithm_of(const struct ccl_call *call, struct
 /* Slots of a ring that a schedule needs, at least n_slots and in powers of two times it; n_slots,
  * if no number suffices, or the algorithm is not a file. */
 uint32_t ccl_algorithm_slots(const struct ccl_algorithm *algorithm, uint32_t n_slots);
-/* Whether the file that the algorithm was made of names the protocol LL. */
-bool ccl_algorithm_is_ll(const struct ccl_algorithm *algorithm);
+/* The protocol that the file names that the algorithm was made of. */
+enum lp_protocol ccl_algorithm_protocol(const struct ccl_algorithm *algorithm);
 /* What the file that the algorithm was made of demands of calls. */
 struct ccl_fixed ccl_algorithm_fixed(const struct ccl_algorithm *algorithm);
 /* XXH3-64 of the MSCCL XML file that it was made of; 0: of none. */

@@ -41,8 +41,10 @@ struct hw_link_class {
 struct hw_slot_access {
     int64_t overhead_ps;
     struct hw_rate rate;
-    bool write_only; /* the read costs nothing */
-    bool read_only;  /* the write costs nothing; not both */
+    bool write_only;                           /* the read costs nothing */
+    bool read_only;                            /* the write costs nothing; not both */
+    bool by_sender;                            /* the write is the time of the kernel that sends */
+    int64_t ll_overhead_ps, ll128_overhead_ps; /* overhead_ps with these protocols; 0: not given */
 };
 enum { HW_SLOT_MEMORIES = 3 };
 
@@ -88,7 +90,8 @@ struct hw_config {
     uint32_t dma_queue_depth;
     struct hw_rate dma_reduce;
     int64_t ipcq_wire_ps, ipcq_poll_ps;
-    int64_t ipcq_ll_wire_ps; /* ipcq_wire_ps with the protocol ll; 0: not given */
+    int64_t ipcq_ll_wire_ps;     /* ipcq_wire_ps with the protocols ll and ll128; 0: not given */
+    int64_t ipcq_notify_wire_ps; /* ipcq_wire_ps of a notification; 0: not given */
     struct hw_rate fetch_store;
     struct hw_rate math_cycle, gemm_cycle; /* per cycle */
     uint32_t math_lanes;
@@ -96,8 +99,9 @@ struct hw_config {
     uint32_t gemm_m, gemm_n, gemm_k;
     uint64_t mmu_page_bytes;
     struct hw_slot_access slot_access[HW_SLOT_MEMORIES]; /* [enum hw_memory] */
-    bool launch_together;     /* kernels of one batch of launches start at one instant */
-    int64_t launch_static_ps; /* at the start of each kernel, before its first call */
+    bool launch_together;           /* kernels of one batch of launches start at one instant */
+    int64_t launch_static_ps;       /* at the start of each kernel, before its first call */
+    int64_t ll128_launch_static_ps; /* the same with the protocol ll128; 0: not given */
 
     /* the time that single operations take beyond that, in blocks of a PE and on links */
     bool jittered; /* any of them; lp/layout.c sets it: most machines have none */

@@ -100,6 +100,12 @@ static inline bool hw_has_slot_access(const struct hw_config *hw, enum hw_memory
 /* That cost, for a tile in a slot of PE `pe` of a cube: once for the write, once for the read. */
 int64_t hw_slot_ps(const struct hw_config *hw, uint32_t pe, enum hw_memory memory, uint64_t bytes);
 
+/* From the arrival of a notification to its visibility. */
+static inline int64_t hw_notify_wire_ps(const struct hw_config *hw)
+{
+    return hw->ipcq_notify_wire_ps > 0 ? hw->ipcq_notify_wire_ps : hw->ipcq_wire_ps;
+}
+
 /* From the source's PE_DMA until a tile is in its slot, on an idle fabric. */
 int64_t hw_tile_ps(const struct hw_config *hw, struct hw_place from, struct hw_place to,
                    enum hw_memory slots, uint32_t exit, uint64_t bytes);

@@ -71,7 +71,9 @@ void lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct
     find_jitter(&m->hw);
     m->slot_access = hw_has_slot_access(hw, config->slots);
     m->slot_read = m->slot_access && !hw->slot_access[config->slots].write_only;
-    m->slot_write = m->slot_access && !hw->slot_access[config->slots].read_only;
+    const bool writes = m->slot_access && !hw->slot_access[config->slots].read_only;
+    m->slot_write = writes && !hw->slot_access[config->slots].by_sender;
+    m->slot_send = writes && hw->slot_access[config->slots].by_sender;
     m->tile_memory = m->slot_access ? HW_MEMORY_TCM : config->slots;
     tl_cost_init(m);
     number_lps(m);

@@ -12,6 +12,10 @@
 #include "hw/dma.h"
 #include "hw/route.h"
 
+/* How tiles travel: as they are; in lines of which half is payload; in lines of 128 bytes with 120
+ * bytes of payload. */
+enum lp_protocol { LP_SIMPLE, LP_LL, LP_LL128 };
+
 struct lp_config {
     enum hw_memory slots; /* memory of the receive rings: TCM, HBM or SRAM */
     uint32_t n_slots;
@@ -20,12 +24,12 @@ struct lp_config {
     uint32_t credit_bytes;
     uint32_t vc_chunk_bytes;
     uint32_t vc_weight[HW_VCS];
-    bool poll;                  /* a kernel that waits polls; else it sleeps */
-    bool credit_blocks;         /* a receive returns when its credit has been emitted */
-    bool single_vc;             /* PE_DMA has one channel, for both kinds of work */
-    bool credit_fabric;         /* credits go through vc_comm instead of wires of their own */
-    bool half_payload;          /* a tile takes twice its bytes on its way, */
-    uint32_t ll_max_tile_bytes; /* if it has so many at most; 0: any tile */
+    bool poll;          /* a kernel that waits polls; else it sleeps */
+    bool credit_blocks; /* a receive returns when its credit has been emitted */
+    bool single_vc;     /* PE_DMA has one channel, for both kinds of work */
+    bool credit_fabric; /* credits go through vc_comm instead of wires of their own */
+    enum lp_protocol protocol;
+    uint32_t ll_max_tile_bytes; /* with LP_LL larger tiles travel as with LP_SIMPLE; 0: none does */
     uint32_t min_way_bytes; /* on its way a tile counts as so many bytes at least; 0: as it is */
     bool fairness_strict;   /* recv_any serves the direction served least recently */
 };
@@ -47,18 +51,21 @@ struct lp_needs {
 /* The most bytes of a tile: as many as a slot has. With whole_tensor any tensor is one tile. */
 enum { LP_WHOLE_TENSOR_BYTES = 1 << 30 };
 _Static_assert((uint64_t)LP_WHOLE_TENSOR_BYTES << 1 <= UINT32_MAX,
-               "with half_payload a tile takes twice its bytes, in 32 bits");
+               "with LP_LL a tile takes twice its bytes, in 32 bits");
 static inline uint32_t lp_tile_bytes(const struct lp_config *config)
 {
     return config->whole_tensor ? (uint32_t)LP_WHOLE_TENSOR_BYTES : config->slot_bytes;
 }
 
-/* The bytes that a tile takes on its way. */
+/* The bytes that a tile takes on its way, its flags with it. */
 static inline uint32_t lp_bytes_on_way(const struct lp_config *config, uint32_t bytes)
 {
-    const bool in_lines = config->half_payload &&
-                          (config->ll_max_tile_bytes == 0 || bytes <= config->ll_max_tile_bytes);
-    return (bytes > config->min_way_bytes ? bytes : config->min_way_bytes) << in_lines;
+    enum { LINE = 128, PAYLOAD = 120 };
+    const uint32_t least = bytes > config->min_way_bytes ? bytes : config->min_way_bytes;
+    if (config->protocol == LP_LL128)
+        return (least + PAYLOAD - 1) / PAYLOAD * LINE;
+    return least << (config->protocol == LP_LL &&
+                     (config->ll_max_tile_bytes == 0 || bytes <= config->ll_max_tile_bytes));
 }
 
 #endif

@@ -161,6 +161,7 @@ struct lp_model {
     int64_t issue_ps[ISSUES]; /* [enum tl_issue] without jitter. Owner: tl_cost.c */
     uint8_t first_step; /* of a call without operands in memory: enum tl_step. Owner: tl_cost.c */
     bool slot_access;   /* access to slots has a cost of its own (hw_slot_ps()) */
+    bool slot_send;     /* the write is the sending kernel's time. Owner: layout.c */
     bool slot_write, slot_read; /* of a tile's write into its slot; of its read. Owner: layout.c */
     enum hw_memory tile_memory; /* where received tiles are read as operands; TCM with slot_access,
                                    since the receive has read them. Owner: layout.c */

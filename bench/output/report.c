@@ -144,10 +144,11 @@ static void print_head(FILE *file, const struct result *result)
 {
     fprintf(file,
             "# cubewarp %s: %s%s%s, %" PRIu64 " SIP%s, %" PRIu64 " cube%s, %" PRIu64
-            " PE%s, configuration %s\n",
+            " PE%s%s%s, configuration %s\n",
             CW_VERSION, result->bench, result->algorithm[0] == '\0' ? "" : " ", result->algorithm,
             result->sips, plural(result->sips), result->cubes, plural(result->cubes), result->pes,
-            plural(result->pes), result->config_digest);
+            plural(result->pes), result->protocol == NULL ? "" : ", protocol ",
+            result->protocol == NULL ? "" : result->protocol, result->config_digest);
     char init[REPORT_NUMBER_BYTES];
     fprintf(file, "# times are simulated; setting up the queues took %s us\n",
             report_us(result->init_time_ps, init));

@@ -179,8 +179,9 @@ struct result {
     char algorithm[64];
     char config_digest[17]; /* XXH3 of the resolved configuration, 16 hex digits */
     uint64_t seed;
-    const char *input; /* of tensors: "uniform", "integers" */
-    char grid[64];     /* of SIPs, if it is not square and w and h were not given; else "" */
+    const char *input;    /* of tensors: "uniform", "integers" */
+    const char *protocol; /* how tiles travel, if not as they are; else NULL */
+    char grid[64];        /* of SIPs, if it is not square and w and h were not given; else "" */
     uint64_t sips, cubes, pes, queue_pairs, lps;
     struct result_engine engine;
     struct process_phases phases; /* up to the freeing of the machine */

@@ -298,6 +298,9 @@ void bench_fill_result(struct bench_session *session)
     result->input = session->options->data != NULL                  ? "file"
                     : session->options->input == RUN_INPUT_INTEGERS ? "integers"
                                                                     : "uniform";
+    static const char *const protocol[] = {
+        [LP_SIMPLE] = NULL, [LP_LL] = "LL", [LP_LL128] = "LL128"};
+    result->protocol = protocol[m->config.protocol];
     const struct hw_sip_size size = config->tree->grid;
     const bool chosen = !config_given(config_machine_value(config->tree, "system.sips.w"));
     if (size.d > 0 && chosen && (size.w != size.h || size.h != size.d))

@@ -11,6 +11,7 @@
 
 #include "collectives/choice/cost_machine.h"
 #include "collectives/hook.h"
+#include "collectives/schedule/schedule_program.h"
 #include "collectives/schedule/schedule_values.h"
 
 enum { PIECES_MAX = 12 };
@@ -43,6 +44,7 @@ static void measure(struct cost *c)
     c->piece_tiles = c->slots;
     while (c->piece_tiles > 1 && c->piece_tiles * most > c->slots)
         c->piece_tiles /= 2;
+    c->piece_tiles = program_piece_tiles(ccl, c->piece_tiles);
 }
 
 static void count_pieces(struct cost *c)

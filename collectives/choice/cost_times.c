@@ -21,7 +21,7 @@ struct cost_times cost_times_of(const struct ccl_call *call)
         .wait_ps = cpu,
         .issue_ps = cpu + hw->overhead_ps[HW_NODE_PE_SCHEDULER] + hw->overhead_ps[HW_NODE_PE_MMU],
         .queue_ps = cpu + hw->overhead_ps[HW_NODE_PE_IPCQ],
-        .notice_ps = 2 * cpu + hw->overhead_ps[HW_NODE_PE_IPCQ] + hw->ipcq_wire_ps +
+        .notice_ps = 2 * cpu + hw->overhead_ps[HW_NODE_PE_IPCQ] + hw_notify_wire_ps(hw) +
                      hw_path_ps(hw, here, here, HW_MEMORY_NONE, HW_OUTLET_NONE, NOTICE_BYTES)};
 }
 
@@ -84,12 +84,26 @@ int64_t cost_memory_ps(const struct cost_times *t, uint64_t bytes)
     return hw_ser_ps(&t->hw->link[HW_LINK_HBM], bytes);
 }
 
-int64_t cost_slot_write_ps(const struct ccl_call *call, struct hw_place own, uint64_t bytes)
+/* That of the kernel, or of PE_DMA. */
+static int64_t slot_write_ps(const struct ccl_call *call, struct hw_place own, uint64_t bytes,
+                             bool by_sender)
 {
     const enum hw_memory slots = call->ccl->queues.slots;
-    return hw_has_slot_access(call->hw, slots) && !call->hw->slot_access[slots].read_only
+    const struct hw_slot_access *const access = &call->hw->slot_access[slots];
+    return hw_has_slot_access(call->hw, slots) && !access->read_only &&
+                   access->by_sender == by_sender
                ? hw_slot_ps(call->hw, own.pe, slots, bytes)
                : 0;
+}
+
+int64_t cost_slot_write_ps(const struct ccl_call *call, struct hw_place own, uint64_t bytes)
+{
+    return slot_write_ps(call, own, bytes, false);
+}
+
+int64_t cost_slot_send_ps(const struct ccl_call *call, struct hw_place own, uint64_t bytes)
+{
+    return slot_write_ps(call, own, bytes, true);
 }
 
 int64_t cost_slot_read_ps(const struct ccl_call *call, struct hw_place own, uint64_t bytes)

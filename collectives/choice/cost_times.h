@@ -30,8 +30,10 @@ int64_t cost_add_time_ps(const struct cost_times *t, uint64_t bytes);
 int64_t cost_engine_ps(const struct cost_times *t, uint64_t bytes);
 int64_t cost_memory_ps(const struct cost_times *t, uint64_t bytes);
 
-/* Slot access (HARDWARE.md): of the write of a tile into its slot, and of its read out of it. */
+/* Slot access (HARDWARE.md): of the write of a tile into its slot, by PE_DMA or by the kernel that
+ * sends it, and of its read out of it. */
 int64_t cost_slot_write_ps(const struct ccl_call *call, struct hw_place own, uint64_t bytes);
+int64_t cost_slot_send_ps(const struct ccl_call *call, struct hw_place own, uint64_t bytes);
 int64_t cost_slot_read_ps(const struct ccl_call *call, struct hw_place own, uint64_t bytes);
 
 enum { COST_CROSSINGS_MAX = 64 };

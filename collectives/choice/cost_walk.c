@@ -4,6 +4,7 @@
  */
 #include "collectives/choice/cost_walk.h"
 
+#include "collectives/schedule/schedule_program.h"
 #include "collectives/schedule/schedule_values.h"
 #include "hw/timing.h"
 
@@ -62,6 +63,17 @@ static uint64_t chunk_elems(const struct cost *c, const struct schedule_step *st
     return rest < most ? rest : most;
 }
 
+/* Bytes of a full tile of a step. */
+static uint64_t full_tile(const struct cost *c, const struct schedule_step *step)
+{
+    const uint32_t itemsize = c->times.itemsize;
+    const uint64_t chunks = goes_together(c, step) ? step->count : 1;
+    return (uint64_t)program_tile_elems(chunks * c->chunk_elems, c->piece_tiles,
+                                        c->tile_bytes / itemsize,
+                                        c->call->ccl->tile_min_bytes / itemsize) *
+           itemsize;
+}
+
 /* Bytes of the tile that a cursor names; 0: the chunk has no such tile in this piece. */
 static uint64_t bytes_at(const struct cost *c, const struct cost_thread *t,
                          const struct cost_cursor *at)
@@ -72,10 +84,11 @@ static uint64_t bytes_at(const struct cost *c, const struct cost_thread *t,
         return 0;
     const uint64_t bytes =
         chunk_elems(c, step, at->chunk, together ? step->count : 1) * c->times.itemsize;
-    const uint64_t before = ((uint64_t)t->piece * c->piece_tiles + at->tile) * c->tile_bytes;
+    const uint64_t tile = full_tile(c, step);
+    const uint64_t before = ((uint64_t)t->piece * c->piece_tiles + at->tile) * tile;
     if (before >= bytes)
         return 0;
-    return bytes - before < c->tile_bytes ? bytes - before : c->tile_bytes;
+    return bytes - before < tile ? bytes - before : tile;
 }
 
 static struct cost_memory *memory_of(const struct cost *c, const struct cost_thread *t,
@@ -309,10 +322,11 @@ static bool give_tile(struct cost *c, struct cost_thread *t, uint32_t number, ui
             q->sender = number;
             return false;
         }
-        t->now_ps += c->times.queue_ps;
+        t->now_ps += c->times.queue_ps + cost_slot_send_ps(c->call, t->own, bytes);
         if (q->sent >= c->slots)
             t->now_ps = later(t->now_ps, q->free_ps[slot]);
-        int64_t begins = take_engine(c, t, bytes);
+        const uint64_t wire = lp_bytes_on_way(&c->call->ccl->queues, (uint32_t)bytes);
+        int64_t begins = take_engine(c, t, wire);
         if (op == SCHEDULE_SEND && t->chain[t->at.step] == 1 && is_home(c, t)) {
             const int64_t read =
                 take_memory(c, memory_of(c, t, c->read), begins + t->load_ps / 2, bytes);
@@ -320,7 +334,7 @@ static bool give_tile(struct cost *c, struct cost_thread *t, uint32_t number, ui
             keep_inward(t, t->now_ps, read + t->load_ps / 2);
         }
         q->arrives_ps[slot] =
-            travel(c, t, q, begins, bytes) + cost_slot_write_ps(c->call, t->own, bytes);
+            travel(c, t, q, begins, wire) + cost_slot_write_ps(c->call, t->own, bytes);
         q->sent++;
         c->events +=
             cost_send_events(c->call, q->route.hops, bytes) + (op == SCHEDULE_SEND); /* from HBM */

@@ -108,12 +108,13 @@ struct ccl_config {
     uint32_t world_size;   /* 0: not overridden, the SIP count */
 
     enum ccl_wiring wiring;
-    /* As configured; half_payload: protocol ll, where each line that travels is half payload and
-     * half flags. */
-    struct lp_config queues;
-    uint32_t ll_slot_bytes; /* queues.slot_bytes with protocol ll; 0: as without */
-    bool module_unread;     /* the module could not be loaded: nothing may run */
-    uint32_t slots_asked;   /* n_slots as configured, where a schedule needs more; 0: as it is */
+    struct lp_config queues; /* as configured */
+    /* queues.slot_bytes with these protocols; 0: as without */
+    uint32_t ll_slot_bytes, ll128_slot_bytes;
+    uint32_t piece_bytes;    /* of a schedule's pieces at most; 0: as many as never fill up rings */
+    uint32_t tile_min_bytes; /* a chunk below a piece has as many tiles; 0: whole tiles */
+    bool module_unread;      /* the module could not be loaded: nothing may run */
+    uint32_t slots_asked;    /* n_slots as configured, where a schedule needs more; 0: as it is */
     enum ccl_host_copy host_copy;
     bool strict_validation;
 

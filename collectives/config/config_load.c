@@ -523,19 +523,32 @@ static void fit_elements(struct config *config)
         config->ccl.n_elem += multiple - rest;
 }
 
+static void take_if_given(int64_t *setting, int64_t of_protocol)
+{
+    if (of_protocol > 0)
+        *setting = of_protocol;
+}
+
 /* The protocol of an MSCCL XML file is the file's, and the key `protocol` is for all else. */
 static void apply_protocol(struct config *config)
 {
     struct ccl_config *const ccl = &config->ccl;
+    struct hw_config *const hw = &config->hw;
     const struct ccl_algorithm *const algorithm =
         ccl_is_xml(ccl->module) ? config_running(config->tree) : NULL;
     if (algorithm != NULL)
-        ccl->queues.half_payload = ccl_algorithm_is_ll(algorithm);
-    if (!ccl->queues.half_payload)
+        ccl->queues.protocol = ccl_algorithm_protocol(algorithm);
+    if (ccl->queues.protocol == LP_SIMPLE)
         return;
-    ccl->queues.slot_bytes = ccl->ll_slot_bytes > 0 ? ccl->ll_slot_bytes : ccl->queues.slot_bytes;
-    if (config->hw.ipcq_ll_wire_ps > 0)
-        config->hw.ipcq_wire_ps = config->hw.ipcq_ll_wire_ps;
+    const bool is_ll = ccl->queues.protocol == LP_LL;
+    const uint32_t slot_bytes = is_ll ? ccl->ll_slot_bytes : ccl->ll128_slot_bytes;
+    ccl->queues.slot_bytes = slot_bytes > 0 ? slot_bytes : ccl->queues.slot_bytes;
+    take_if_given(&hw->ipcq_wire_ps, hw->ipcq_ll_wire_ps);
+    take_if_given(&hw->launch_static_ps, is_ll ? 0 : hw->ll128_launch_static_ps);
+    for (uint32_t m = 0; m < HW_SLOT_MEMORIES; m++)
+        take_if_given(&hw->slot_access[m].overhead_ps, is_ll
+                                                           ? hw->slot_access[m].ll_overhead_ps
+                                                           : hw->slot_access[m].ll128_overhead_ps);
 }
 
 /* What the algorithm that runs changes in its own settings. */

@@ -338,7 +338,8 @@ static bool is_true(const struct config_value *value)
 static void check_slot_access(struct config_loader *loader, const struct config_tree *tree)
 {
     static const char *const memories[] = {"tcm", "sram", "hbm"};
-    static const char *const keys[] = {"overhead_ns", "write_only", "read_only"};
+    static const char *const keys[] = {"overhead_ns", "write_only",     "read_only",
+                                       "by_sender",   "ll_overhead_ns", "ll128_overhead_ns"};
     enum { KEYS = sizeof keys / sizeof *keys, MEMORIES = sizeof memories / sizeof *memories };
     for (uint32_t i = 0; i < MEMORIES; i++) {
         char path[KEYS][40], rate[40];
@@ -357,6 +358,10 @@ static void check_slot_access(struct config_loader *loader, const struct config_
             config_error(loader, given[2]->place,
                          "%s beside %s: then slots have no cost of access; give one of them",
                          path[2], path[1]);
+        if (is_true(given[2]) && is_true(given[3]))
+            config_error(loader, given[3]->place,
+                         "%s beside %s: then writes cost nothing; give one of them", path[3],
+                         path[2]);
     }
 }
 

@@ -34,7 +34,7 @@ NAMES(backpressure_name, "sleep", "poll")
 NAMES(fairness_name, "weak", "strict")
 NAMES(credit_mode_name, "fast_path", "fabric")
 NAMES(channels_name, "dual", "single")
-NAMES(protocol_name, "simple", "ll")
+NAMES(protocol_name, [LP_SIMPLE] = "simple", [LP_LL] = "ll", [LP_LL128] = "ll128")
 NAMES(host_copy_name, [CCL_HOST_COPY_INSTANT] = "instant", [CCL_HOST_COPY_SIMULATED] = "simulated")
 NAMES(accumulate_name, [CCL_ACCUMULATE_OWN] = "own", [CCL_ACCUMULATE_F32] = "f32")
 NAMES(fp8_overflow_name, [CCL_FP8_SATURATE] = "saturate", [CCL_FP8_INFINITY] = "infinity")
@@ -115,9 +115,12 @@ static const char *corner_name(uint32_t corner)
         KEY(COMPONENTS, "nodes.pe_ipcq.poll_interval_ns", DECIMAL,                                 \
             "between two looks with backpressure: poll", RANGE("0.001", "1000000000", "ns"),       \
             TO_HW(PS, ipcq_poll_ps), READ(BY_POLLING)),                                            \
-        KEY(COMPONENTS, "nodes.pe_ipcq.ll_wire_ns", DECIMAL, "wire_ns with protocol: ll",          \
+        KEY(COMPONENTS, "nodes.pe_ipcq.ll_wire_ns", DECIMAL, "wire_ns with protocol: ll or ll128", \
             RANGE("0", "1000000000", "ns"), .flags = CONFIG_OPTIONAL, TO_HW(PS, ipcq_ll_wire_ps),  \
-            READ(BY_LL)),
+            READ(BY_LL)),                                                                          \
+        KEY(COMPONENTS, "nodes.pe_ipcq.notify_wire_ns", DECIMAL, "wire_ns of a notification",      \
+            RANGE("0", "1000000000", "ns"), .flags = CONFIG_OPTIONAL,                              \
+            TO_HW(PS, ipcq_notify_wire_ps), READ_BY(NODE, HW_NODE_PE_IPCQ)),
 #define KEYS_OF_PE_FETCH_STORE                                                                     \
     KEY(COMPONENTS, "nodes.pe_fetch_store.bw_gbs", RATE, "TCM to registers and back",              \
         RANGE("0.001", "1000000", "GB/s"), TO_HW(HW_RATE, fetch_store),                            \
@@ -157,7 +160,16 @@ static const char *corner_name(uint32_t corner)
         KEY(COMPONENTS, "slot_access." name ".write_only", BOOL, "the read costs nothing",         \
             .flags = CONFIG_OPTIONAL, READ_BY(SLOTS, memory), SLOT_TO(BOOL, memory, write_only)),  \
         KEY(COMPONENTS, "slot_access." name ".read_only", BOOL, "the write costs nothing",         \
-            .flags = CONFIG_OPTIONAL, READ_BY(SLOTS, memory), SLOT_TO(BOOL, memory, read_only))
+            .flags = CONFIG_OPTIONAL, READ_BY(SLOTS, memory), SLOT_TO(BOOL, memory, read_only)),   \
+        KEY(COMPONENTS, "slot_access." name ".by_sender", BOOL,                                    \
+            "the write is the time of the kernel that sends", .flags = CONFIG_OPTIONAL,            \
+            READ_BY(SLOTS, memory), SLOT_TO(BOOL, memory, by_sender)),                             \
+        KEY(COMPONENTS, "slot_access." name ".ll_overhead_ns", DECIMAL,                            \
+            "overhead_ns with protocol: ll", RANGE("0", "1000000000", "ns"),                       \
+            .flags = CONFIG_OPTIONAL, READ(BY_LL), SLOT_TO(PS, memory, ll_overhead_ps)),           \
+        KEY(COMPONENTS, "slot_access." name ".ll128_overhead_ns", DECIMAL,                         \
+            "overhead_ns with protocol: ll128", RANGE("0", "1000000000", "ns"),                    \
+            .flags = CONFIG_OPTIONAL, READ(BY_LL), SLOT_TO(PS, memory, ll128_overhead_ps))
 #define SLOT_TO(how, memory, part)                                                                 \
     .store = CONFIG_STORE_##how, .offset = offsetof(struct hw_config, slot_access) +               \
                                            (memory) * sizeof(struct hw_slot_access) +              \
@@ -218,6 +230,9 @@ const struct config_key config_machine_keys[] = {
     KEY(COMPONENTS, "launch_static_ns", DECIMAL,
         "at the start of each kernel, before its first call", RANGE("0", "1000000000", "ns"),
         .flags = CONFIG_OPTIONAL, TO_HW(PS, launch_static_ps), READ(ALWAYS)),
+    KEY(COMPONENTS, "ll128_launch_static_ns", DECIMAL, "launch_static_ns with protocol: ll128",
+        RANGE("0", "1000000000", "ns"), .flags = CONFIG_OPTIONAL, TO_HW(PS, ll128_launch_static_ps),
+        READ(BY_LL)),
     HW_NODES(NODE_KEYS) HW_LINKS(LINK_KEYS) SLOT_ACCESS("tcm", HW_MEMORY_TCM),
     SLOT_ACCESS("sram", HW_MEMORY_SRAM), SLOT_ACCESS("hbm", HW_MEMORY_HBM),
     KEY(COMPONENTS, "jitter.seed", COUNT, "of all draws; 1 if not given",
@@ -265,8 +280,8 @@ const struct config_key config_ccl_keys[] = {
     KEY(CCL, "min_way_bytes", COUNT, "a tile takes as long on its way as one of so many bytes",
         RANGE("1", "1073741824", "bytes"), .flags = CONFIG_OPTIONAL,
         TO_CCL(U32, queues.min_way_bytes), READ(BY_TILES)),
-    KEY(CCL, "protocol", CHOICE, "how tiles travel: whole, or as lines that are half payload",
-        CHOICES(protocol_name), .flags = CONFIG_OPTIONAL, TO_CCL(BOOL, queues.half_payload),
+    KEY(CCL, "protocol", CHOICE, "how tiles travel: whole, or as lines with flags",
+        CHOICES(protocol_name), .flags = CONFIG_OPTIONAL, TO_CCL(ENUM, queues.protocol),
         READ(BY_CUTS)),
     KEY(CCL, "ll_max_tile_bytes", COUNT,
         "with protocol: ll larger tiles travel whole; 0: none does",
@@ -275,6 +290,15 @@ const struct config_key config_ccl_keys[] = {
     KEY(CCL, "ll_slot_size", COUNT, "slot_size with protocol: ll",
         RANGE("4", "1073741824", "bytes"), .flags = CONFIG_OPTIONAL, TO_CCL(U32, ll_slot_bytes),
         READ(BY_LL)),
+    KEY(CCL, "ll128_slot_size", COUNT, "slot_size with protocol: ll128",
+        RANGE("4", "1073741824", "bytes"), .flags = CONFIG_OPTIONAL, TO_CCL(U32, ll128_slot_bytes),
+        READ(BY_LL)),
+    KEY(CCL, "piece_size", COUNT, "what a step of a schedule moves before the next begins",
+        RANGE("4", "1073741824", "bytes"), .flags = CONFIG_OPTIONAL, TO_CCL(U32, piece_bytes),
+        READ(BY_TILES)),
+    KEY(CCL, "tile_min_size", COUNT, "least tile of a chunk that is smaller than a piece",
+        RANGE("4", "1073741824", "bytes"), .flags = CONFIG_OPTIONAL, TO_CCL(U32, tile_min_bytes),
+        READ(BY_TILES)),
     KEY(CCL, "vc", CHOICE, "dual: compute and communication each have a channel of PE_DMA",
         CHOICES(channels_name), .flags = CONFIG_OPTIONAL, TO_CCL(BOOL, queues.single_vc),
         READ(BY_CHANNELS)),

@@ -126,8 +126,8 @@ static inline bool config_given(const struct config_value *value)
     return value->place.source != 0;
 }
 
-#define CONFIG_MACHINE_KEYS_MAX 256u
-#define CONFIG_CCL_KEYS_MAX     40u
+#define CONFIG_MACHINE_KEYS_MAX 288u
+#define CONFIG_CCL_KEYS_MAX     48u
 #define CONFIG_GROUP_KEYS       5u
 
 extern const struct config_key config_machine_keys[];

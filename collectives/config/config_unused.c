@@ -174,7 +174,15 @@ static bool cuts(const struct config_work *work)
 
 static bool cuts_of_ll(const struct config_key *key)
 {
-    return strcmp(key->path, "ll_slot_size") == 0;
+    return strcmp(key->path, "ll_slot_size") == 0 || strcmp(key->path, "ll128_slot_size") == 0;
+}
+
+/* The key is one of those that the protocol reads: ll_wire_ns holds for both kinds of lines. */
+static bool of_protocol(const struct config_key *key, enum lp_protocol protocol)
+{
+    if (strcmp(key->path, "nodes.pe_ipcq.ll_wire_ns") == 0)
+        return protocol != LP_SIMPLE;
+    return protocol == (strstr(key->path, "ll128_") != NULL ? LP_LL128 : LP_LL);
 }
 
 /* The configured algorithm is the one that runs, on each PE that holds a shard. */
@@ -224,7 +232,11 @@ static const char *reader_needs(const struct search *search, const struct config
                    ? NULL
                    : "kernels that poll (defaults.backpressure=poll)";
     case CONFIG_READ_BY_LL:
-        return !ccl->queues.half_payload ? "the protocol ll (defaults.protocol=ll)"
+        return !of_protocol(key, ccl->queues.protocol)
+                   ? strstr(key->path, "ll128_") != NULL
+                         ? "the protocol ll128 (defaults.protocol=ll128)"
+                         : "the protocol ll (defaults.protocol=ll)"
+               : strcmp(key->path, "ll128_launch_static_ns") == 0      ? NULL
                : any || work->tiles || (cuts(work) && cuts_of_ll(key)) ? NULL
                                                                        : "kernels that send tiles";
     case CONFIG_READ_BY_WAITS:

@@ -21,7 +21,7 @@ struct loaded {
     struct ccl_algorithm algorithm;
     struct stat stat; /* of the file when it was read */
     uint64_t contents;
-    bool is_ll;
+    enum lp_protocol protocol;
     uint32_t slots_for, slots; /* the latest answer of msccl_algorithm_slots() */
     bool reported;             /* its hazards, and its notes */
     bool root_by_steps;
@@ -123,6 +123,11 @@ static char *name_of(const char *path)
     return strndup(base, bytes > 4 ? bytes - 4 : bytes);
 }
 
+static enum lp_protocol protocol_of(const char *name)
+{
+    return strcmp(name, "LL") == 0 ? LP_LL : strcmp(name, "LL128") == 0 ? LP_LL128 : LP_SIMPLE;
+}
+
 static const struct ccl_algorithm *load_file(const char *path, const struct stat *stat,
                                              struct cw_error *error)
 {
@@ -145,7 +150,7 @@ static const struct ccl_algorithm *load_file(const char *path, const struct stat
                                             .schedule = msccl_schedule},
                               .stat = *stat,
                               .contents = file.contents,
-                              .is_ll = strcmp(file.protocol, "LL") == 0,
+                              .protocol = protocol_of(file.protocol),
                               .schedule = file.schedule,
                               .root_by_steps = file.root_by_steps,
                               .notes = file.notes,
@@ -218,10 +223,10 @@ static uint64_t msccl_algorithm_contents(const struct ccl_algorithm *algorithm)
     return 0;
 }
 
-static bool msccl_algorithm_is_ll(const struct ccl_algorithm *algorithm)
+static enum lp_protocol msccl_algorithm_protocol(const struct ccl_algorithm *algorithm)
 {
     const struct loaded *const loaded = find_loaded(algorithm);
-    return loaded != NULL && loaded->is_ll;
+    return loaded != NULL ? loaded->protocol : LP_SIMPLE;
 }
 
 /* Chunks of a custom file move from one place to another, so they have one size. */
@@ -238,5 +243,5 @@ static struct ccl_fixed msccl_algorithm_fixed(const struct ccl_algorithm *algori
 const struct ccl_algorithm_files ccl_msccl = {.load = msccl_algorithm,
                                               .slots = msccl_algorithm_slots,
                                               .contents = msccl_algorithm_contents,
-                                              .is_ll = msccl_algorithm_is_ll,
+                                              .protocol = msccl_algorithm_protocol,
                                               .fixed = msccl_algorithm_fixed};

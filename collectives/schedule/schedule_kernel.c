@@ -147,6 +147,15 @@ static uint32_t elems_of_message(const struct tl *tl, const struct schedule_fram
 
 /* ---- tiles ----------------------------------------------------------------------------------- */
 
+static uint32_t tile_elems_of(const struct tl *tl, const struct schedule_frame *f,
+                              const struct program_step *step)
+{
+    const struct schedule_program *const p = program_of(tl);
+    return program_tile_elems((uint64_t)f->chunk_elems * chunks_at_once(tl, f, step),
+                              p->piece_tiles, tl_tile_elems(tl),
+                              p->tile_min_bytes / tl_itemsize((enum lp_dtype)tl_args(tl)->dtype));
+}
+
 /* Elements of a tile that a cursor names, in this piece; 0: the chunk has no such tile. */
 static uint32_t elems_at(const struct tl *tl, const struct schedule_frame *f,
                          const struct cursor *at)
@@ -156,7 +165,7 @@ static uint32_t elems_at(const struct tl *tl, const struct schedule_frame *f,
     const struct schedule_program *const p = program_of(tl);
     const struct program_step *const step = step_of(tl, f, at->step);
     const uint64_t block = program_block_elems(p, tl_args(tl)->n_elem);
-    const uint32_t tile = tl_tile_elems(tl);
+    const uint32_t tile = tile_elems_of(tl, f, step);
     const bool together = goes_together(tl, f, step);
     const uint64_t begins =
         (uint64_t)rank_of(tl, f)->size[step->size_first + at->chunk] * f->chunk_elems;
@@ -189,7 +198,8 @@ static uint64_t offset_at(const struct tl *tl, const struct schedule_frame *f,
         const uint64_t in_block = (uint64_t)(number % p->chunks[buffer]) * f->chunk_elems;
         elems = number / p->chunks[buffer] * block + (in_block < block ? in_block : block);
     }
-    elems += ((uint64_t)f->piece * p->piece_tiles + at->tile) * tl_tile_elems(tl);
+    elems += ((uint64_t)f->piece * p->piece_tiles + at->tile) *
+             tile_elems_of(tl, f, step_of(tl, f, at->step));
     return elems * tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
 }
 

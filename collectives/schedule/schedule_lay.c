@@ -515,6 +515,8 @@ static int lay_program(struct laying *l, const struct ccl_config *ccl)
     l->program->piece_tiles = tiles_of_small(l, ccl);
     if (l->program->piece_tiles == 0)
         l->program->piece_tiles = tiles_of_any(l, ccl);
+    l->program->piece_tiles = program_piece_tiles(ccl, l->program->piece_tiles);
+    l->program->tile_min_bytes = ccl->tile_min_bytes;
     if (l->program->piece_tiles == 0)
         return cw_error_set(l->error, CW_USAGE,
                             "%s: rings of %u slots fill up forever; legal: more slots (n_slots)",

@@ -13,7 +13,9 @@
  *
  * Pieces. Chunks are larger than slots. So a thread goes through its steps piece by piece: in piece
  * p, each step moves the tiles p m to (p + 1) m - 1 of its chunks. m is the largest number for
- * which rings of this many slots never fill up forever. If there is only one piece, consecutive
+ * which rings of this many slots never fill up forever, and a piece has at most `piece_size` bytes,
+ * where that is given. A message that is smaller than a piece is cut into m tiles, too, down to
+ * `tile_min_size`. If there is only one piece, consecutive
  * chunks travel together, as one long chunk. So a step may have more chunks than a ring has slots,
  * if calls are known to have chunks no larger than a tile.
  *
@@ -91,6 +93,7 @@ struct schedule_program {
         chunks[SCHEDULE_BUFFERS]; /* of a block, as the kernel sees it: in a lane, of its part */
     uint32_t piece_tiles;         /* m */
     uint32_t tile_bytes;          /* of a full tile at most */
+    uint32_t tile_min_bytes;      /* of a message that is smaller than a piece; 0: full tiles */
     uint64_t most_bytes;          /* of a call's shard: rings may fill up forever with more */
     uint32_t peers;               /* most PEs with which one exchanges notifications */
     uint32_t rings; /* of places only: the most of any PE; otherwise the wiring knows */
@@ -162,6 +165,23 @@ static inline uint64_t program_chunk_elems(const struct schedule_program *progra
 {
     const uint32_t chunks = program->chunks[SCHEDULE_INPUT];
     return (program_block_elems(program, n_elem) + chunks - 1) / chunks;
+}
+
+/* Tiles of a piece, of which rings take `tiles` without filling up forever. */
+static inline uint32_t program_piece_tiles(const struct ccl_config *ccl, uint32_t tiles)
+{
+    const uint32_t most = ccl->piece_bytes / lp_tile_bytes(&ccl->queues);
+    return ccl->piece_bytes == 0 || tiles <= most ? tiles : most > 0 ? most : 1;
+}
+/* Elements of a tile of a message of this many: a message that is smaller than a piece has as many
+ * tiles as a piece, each of at least `least`; 0: full ones. */
+static inline uint32_t program_tile_elems(uint64_t message, uint32_t piece_tiles, uint32_t full,
+                                          uint32_t least)
+{
+    const uint64_t share = (message + piece_tiles - 1) / piece_tiles;
+    return least == 0 || least >= full || share >= full ? full
+           : share > least                              ? (uint32_t)share
+                                                        : least;
 }
 
 /* Bytes of scratch of a rank, in each PE that has a shard, for a call: its chunks, and after them

@@ -117,11 +117,11 @@ static void cross_to_pe(struct lp_view *view, struct hw_flight *flight,
 }
 
 /* From PE_DMA or the slot to the queue. */
-static void take_wire(const struct lp_view *view, struct hw_flight *flight)
+static void take_wire(const struct lp_view *view, struct hw_flight *flight, int64_t wire_ps)
 {
-    flight->tau_ps += view->m->hw.ipcq_wire_ps;
+    flight->tau_ps += wire_ps;
     if (lp_traces_causes(view->m))
-        lp_cause_flight_part(LP_PART_WIRE, view->m->hw.ipcq_wire_ps);
+        lp_cause_flight_part(LP_PART_WIRE, wire_ps);
 }
 
 /* The request of a load from another PE's memory is at `router` of the memory's cube. */
@@ -166,11 +166,11 @@ static void data_arrived(struct lp_view *view, struct lp_sender sender, struct h
         lp_note_written(view, lp_pe(m, view->cube, pe), transfer->queue, transfer->batch);
     switch (transfer->kind) {
     case LP_TRANSFER_TILE:
-        take_wire(view, flight);
+        take_wire(view, flight, m->hw.ipcq_wire_ps);
         lp_forward(view->ctx, view->lp, LP_EVENT_VISIBLE, sender, transfer, flight);
         break;
     case LP_TRANSFER_NOTIFY:
-        take_wire(view, flight);
+        take_wire(view, flight, hw_notify_wire_ps(&m->hw));
         lp_forward(view->ctx, view->lp, LP_EVENT_LAND, sender, transfer, flight);
         break;
     case LP_TRANSFER_PUT:

@@ -105,6 +105,15 @@ static void load_operand(struct tl *tl)
     tl_wait_for(tl, LP_WAIT_DMA);
 }
 
+/* The kernel itself writes the tile that it sends (hw/HARDWARE.md, "Slot access"). */
+static __attribute__((noinline, cold)) void write_slot(struct tl *tl)
+{
+    const struct lp_model *const m = tl->view->m;
+    const int64_t slot_ps = hw_slot_ps(&m->hw, tl->pe, m->config.slots, tl->kernel->call.bytes);
+    tl->local_ps += slot_ps;
+    tl_note_part(tl, LP_PART_SLOT, slot_ps);
+}
+
 bool tl_advance(struct tl *tl)
 {
     struct tl_call *call = &tl->kernel->call;
@@ -126,6 +135,8 @@ bool tl_advance(struct tl *tl)
             break;
         case STEP_ISSUE:
             tl->local_ps += tl_issue_ps(tl, row->overheads, 0);
+            if (__builtin_expect(tl->view->m->slot_send, 0) && call->kind == CALL_SEND)
+                write_slot(tl);
             call->step = STEP_EFFECT;
             break;
         case STEP_EFFECT:

@@ -6,7 +6,10 @@ Usage: presets.py PROGRAM kernbench|wormhole|vendor|mi300x|a100|v100. All times 
 machine. The sources of the figures are in configs/README.md.
 """
 import json
+import lzma
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -138,129 +141,63 @@ def vendor():
     write("a3_16_vendor.md", lines)
 
 
-# ---- mi300x_8: rccl-tests with MSCCL algorithms, us, in place
+# ---- mi300x_8: rccl-tests with MSCCL XML files, us, in place
 
-SIZES = [1 << shift for shift in (10, 14, 16, 18, 20, 22, 24, 26, 28, 30)]
-MI300X = [
-    ("all-gather, ring, LL, 1 channel", "all_gather", "ring", "LL", 1,
-     (18.7, 19.6, 43.9, 149.9, 597.5, 2377, 9384, 37265, 150316, 598562)),
-    ("all-gather, ring, Simple, 8 channels", "all_gather", "ring", "Simple", 8,
-     (34.9, 34.8, 36.0, 49.4, 100.0, 300.7, 1069, 1867, 5833, 21591)),
-    ("all-gather, all pairs, Simple, 1 channel", "all_gather", "pairs", "Simple", 1,
-     (10.7, 10.9, 11.1, 13.0, 24.1, 60.8, 206.2, 804.6, 3183, 12753)),
-    ("all-reduce, all pairs, LL, 8 channels", "all_reduce", "pairs", "LL", 8,
-     (18.6, 13.7, 13.9, 16.1, 32.5, 103.7, 395.6, 1552, 6014, 23983)),
-]
-GPUS = 8
+SIZES = [1 << shift for shift in range(10, 31, 2)]
+MI300X = os.path.join(HERE, "mi300x")
 
 
-def step(kind, src, dst, count=1, wait=None, awaited=False):
-    buffers = "srcbuf=\"%s\" srcoff=\"%d\" dstbuf=\"%s\" dstoff=\"%d\"" % (src + dst)
-    return "type=\"%s\" %s cnt=\"%d\" depid=\"%d\" deps=\"%d\" hasdep=\"%d\"" % (
-        (kind, buffers, count) + (wait or (-1, -1)) + (awaited,))
+def percentile(errors, part):
+    sizes = sorted(abs(one) for one in errors)
+    return 100 * sizes[min(len(sizes) - 1, int(len(sizes) * part))]
 
 
-def nop(wait):
-    return step("nop", ("i", -1), ("o", -1), 0, wait)
+def measured_times(name):
+    """Times in us by bytes."""
+    with open(os.path.join(MI300X, name + ".csv")) as file:
+        return {int(size): float(time)
+                for size, time in (line.split(",") for line in file.read().split()[1:])}
 
 
-def ring(rank, channels):
-    """A rank's thread blocks: (peer to send to, to receive from, channel, steps). Chunk c goes by
-    channel c modulo the channels, as msccl-tools' allgather_ring.py has it."""
-    for c in range(channels):
-        steps = []
-        for k in range(GPUS):
-            owner = (rank - k) % GPUS
-            if owner % channels == c:
-                kind = "s" if k == 0 else "rcs" if k < GPUS - 1 else "r"
-                steps.append(step(kind, ("o", owner), ("o", owner)))
-        yield (rank + 1) % GPUS, (rank - 1) % GPUS, c, steps
+def algorithm_file(name, folder):
+    """The path of the XML file, which may be packed."""
+    path = os.path.join(MI300X, name + ".xml")
+    if os.path.exists(path):
+        return path
+    unpacked = os.path.join(folder, name + ".xml")
+    with lzma.open(path + ".xz") as packed, open(unpacked, "wb") as file:
+        shutil.copyfileobj(packed, file)
+    return unpacked
 
 
-def gather_pairs(rank, channels):
-    for peer in (peer for peer in range(GPUS) if peer != rank):
-        for c in range(channels):
-            yield peer, peer, c, [step("s", ("i", c), ("o", rank * channels + c)),
-                                  step("r", ("i", c), ("o", peer * channels + c))]
-
-
-def reduce_pairs(rank, channels):
-    """Each of a channel's thread blocks, one for each peer and one more, adds up one piece."""
-    peers = [peer for peer in range(GPUS) if peer != rank]
-
-    def block(k, c):
-        return c * GPUS + k
-
-    def part(owner, c):
-        return (owner * channels + c) * GPUS
-
-    def scratch(k, c):
-        return (k * channels + c) * GPUS
-
-    for c in range(channels):
-        for k in range(GPUS):
-            local = k == GPUS - 1
-            peer = -1 if local else peers[k]
-            steps = [] if local else [
-                step("s", ("i", part(peer, c)), ("s", 0), GPUS),
-                step("r", ("i", 0), ("s", scratch(k, c)), GPUS, awaited=True)]
-            steps += [nop((block(q, c), 1)) for q in range(GPUS - 1) if q != k]
-            steps += [step("re", ("s", scratch(q, c) + k), ("i", part(rank, c) + k),
-                           awaited=q == GPUS - 2) for q in range(GPUS - 1)]
-            if not local:
-                steps += [nop((block(q, c), added(q))) for q in range(GPUS) if q != k]
-                steps += [step("s", ("i", part(rank, c)), ("i", part(rank, c)), GPUS),
-                          step("r", ("i", 0), ("i", part(peer, c)), GPUS)]
-            yield peer, peer, c, steps
-
-
-def added(block):
-    """The step of a block after which its piece is added up."""
-    before = 0 if block == GPUS - 1 else 2
-    waits = GPUS - 1 if block == GPUS - 1 else GPUS - 2
-    return before + waits + GPUS - 1 - 1
-
-
-def msccl(collective, shape, protocol, channels):
-    reduces = collective == "all_reduce"
-    blocks = ring if shape == "ring" else reduce_pairs if reduces else gather_pairs
-    pieces = 1 if shape == "ring" else channels * (GPUS if reduces else 1)
-    chunks = GPUS * pieces
-    lines = ["<algo name=\"%s\" proto=\"%s\" nchannels=\"%d\" nchunksperloop=\"%d\" "
-             "ngpus=\"%d\" coll=\"%s\" inplace=\"1\" outofplace=\"0\" minBytes=\"0\" "
-             "maxBytes=\"0\">" % (shape, protocol, channels, chunks, GPUS,
-                                    collective.replace("_", ""))]
-    for rank in range(GPUS):
-        lines.append("<gpu id=\"%d\" i_chunks=\"%d\" o_chunks=\"%d\" s_chunks=\"%d\">" % (
-            (rank,) + ((chunks, 0, chunks - chunks // GPUS) if reduces else (pieces, chunks, 0))))
-        for number, (to, source, channel, steps) in enumerate(blocks(rank, channels)):
-            lines.append("<tb id=\"%d\" send=\"%d\" recv=\"%d\" chan=\"%d\">" % (
-                number, to, source, channel))
-            lines += ["<step s=\"%d\" %s/>" % item for item in enumerate(steps)]
-            lines.append("</tb>")
-        lines.append("</gpu>")
-    return "\n".join(lines + ["</algo>", ""])
+def divides(path, size):
+    """Whether the elements, of four bytes, divide into the file's chunks."""
+    with open(path) as file:
+        chunks = int(re.search('nchunksperloop="([0-9]+)"', file.read()).group(1))
+    return size // 4 % chunks == 0
 
 
 def mi300x():
-    lines = ["Simulated and measured times in us, and the errors.", "",
-             "| | %s |" % " | ".join(size_text(size) for size in SIZES),
-             "|---" * (len(SIZES) + 1) + "|"]
+    lines = ["Simulated and measured times in us, and the errors, by file and size of the larger buffer.",
+             "", "| | %s | half | nine in ten |" % " | ".join(size_text(size) for size in SIZES),
+             "|---" * (len(SIZES) + 3) + "|"]
     errors = []
     with tempfile.TemporaryDirectory() as folder:
-        for title, collective, shape, protocol, channels, measured in MI300X:
-            path = os.path.join(folder, "algorithm.xml")
-            with open(path, "w") as file:
-                file.write(msccl(collective, shape, protocol, channels))
-            times = []
+        for name in sorted(name[:-4] for name in os.listdir(MI300X) if name.endswith(".csv")):
+            path, known, cells, own = algorithm_file(name, folder), measured_times(name), [], []
             for size in SIZES:
+                if not divides(path, size):
+                    cells.append("/ %.1f" % known[size])
+                    continue
                 row, = run("--preset", "mi300x_8", "--algorithm", path, "--bytes", str(size))
-                times.append(row["time_ns"] / 1000)
-            errors += [time / known - 1 for time, known in zip(times, measured)]
-            lines.append("| %s | %s |" % (title, " | ".join(
-                "%.1f / %.1f, %+.0f %%" % (time, known, 100 * (time / known - 1))
-                for time, known in zip(times, measured))))
-    lines += ["", spread_of(errors, 0)]
+                time = row["time_ns"] / 1000
+                own.append(time / known[size] - 1)
+                cells.append("%.1f / %.1f, %+.0f %%" % (time, known[size], 100 * own[-1]))
+            errors += own
+            lines.append("| %s | %s | %.1f %% | %.1f %% |" % (
+                name, " | ".join(cells), percentile(own, 0.5), percentile(own, 0.9)))
+    lines += ["", spread_of(errors, 1) + " Where elements do not divide into the file's chunks, the "
+              "library does not take the file."]
     write("mi300x_8.md", lines)
 
 

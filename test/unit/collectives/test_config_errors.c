@@ -9,7 +9,8 @@
 #define TOPOLOGY_KEYS "system, sip, cube, memory, fabric"
 #define ALL_KEYS                                                                                   \
     "system, sip, cube, memory, fabric, ns_per_mm, control_msg_bytes, launch_together, "           \
-    "launch_static_ns, nodes, links, slot_access, jitter, concurrent, defaults, algorithms, "      \
+    "launch_static_ns, ll128_launch_static_ns, nodes, links, slot_access, jitter, concurrent, "    \
+    "defaults, algorithms, "                                                                       \
     "groups"
 
 static void expect_topology(const char *text, const char *expected)
@@ -336,8 +337,8 @@ static void set_has_the_same_checks(void **state)
         "--set algorithms.birs.modul=x: unknown key 'modul' in algorithms.birs; did you "
         "mean 'module'? known here: extends, module, topology, mapper, validator, wiring, "
         "buffer_kind, backpressure, recv_fairness, n_slots, slot_size, min_way_bytes, "
-        "protocol, ll_max_tile_bytes, ll_slot_size, vc, "
-        "vc_chunk_size, "
+        "protocol, ll_max_tile_bytes, ll_slot_size, ll128_slot_size, piece_size, tile_min_size, "
+        "vc, vc_chunk_size, "
         "vc_weights, ipcq_credit_size_bytes, credit_return_mode, recv_blocks_on_credit, "
         "strict_validation, whole_tensor, host_copy, world_size, root, root_cube, rank_invariant, "
         "accumulate, fp8_overflow, "

@@ -134,6 +134,9 @@ static void each_name_of_an_enumeration_is_its_value(void **state)
         {"defaults.buffer_kind=tcm", CCL(queues.slots), HW_MEMORY_TCM},
         {"defaults.buffer_kind=hbm", CCL(queues.slots), HW_MEMORY_HBM},
         {"defaults.buffer_kind=sram", CCL(queues.slots), HW_MEMORY_SRAM},
+        {"defaults.protocol=simple", CCL(queues.protocol), LP_SIMPLE},
+        {"defaults.protocol=ll", CCL(queues.protocol), LP_LL},
+        {"defaults.protocol=ll128", CCL(queues.protocol), LP_LL128},
         {"defaults.host_copy=instant", CCL(host_copy), CCL_HOST_COPY_INSTANT},
         {"defaults.host_copy=simulated", CCL(host_copy), CCL_HOST_COPY_SIMULATED},
         {"algorithms.lrab_hierarchical_allreduce.root=center", CCL(root), CCL_ROOT_CENTER},
@@ -162,8 +165,6 @@ static void each_name_of_a_switch_is_its_value(void **state)
         {"defaults.credit_return_mode=fabric", CCL(queues.credit_fabric), true},
         {"defaults.vc=dual", CCL(queues.single_vc), false},
         {"defaults.vc=single", CCL(queues.single_vc), true},
-        {"defaults.protocol=simple", CCL(queues.half_payload), false},
-        {"defaults.protocol=ll", CCL(queues.half_payload), true},
     };
     for (size_t i = 0; i < COUNT_OF(values); i++) {
         struct config *const config = load_one("%s", values[i].set);

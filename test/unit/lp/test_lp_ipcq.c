@@ -499,12 +499,12 @@ static void a_tile_s_bytes_on_its_way(void **state)
 {
     (void)state;
     assert_int_equal(lp_bytes_on_way(&(struct lp_config){0}, 100), 100);
-    const struct lp_config lines = {.half_payload = true};
+    const struct lp_config lines = {.protocol = LP_LL};
     assert_int_equal(lp_bytes_on_way(&lines, 100), 200);
-    const struct lp_config some = {.half_payload = true, .ll_max_tile_bytes = 100};
+    const struct lp_config some = {.protocol = LP_LL, .ll_max_tile_bytes = 100};
     assert_int_equal(lp_bytes_on_way(&some, 100), 200);
     assert_int_equal(lp_bytes_on_way(&some, 101), 101);
-    const struct lp_config least = {.half_payload = true, .min_way_bytes = 64};
+    const struct lp_config least = {.protocol = LP_LL, .min_way_bytes = 64};
     assert_int_equal(lp_bytes_on_way(&least, 4), 128);
     assert_int_equal(lp_bytes_on_way(&(struct lp_config){.min_way_bytes = 64}, 65), 65);
 }

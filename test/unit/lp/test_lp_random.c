@@ -414,9 +414,10 @@ static struct machine *random_machine(uint64_t seed)
     m->config.fairness_strict = cw_rng_below(&rng, 2);
     m->hw.dma_reduce = per_ns(1 + cw_rng_below(&rng, 200), 1);
     for (enum hw_memory memory = 0; memory < HW_MEMORY_NONE && cw_rng_below(&rng, 2); memory++)
-        m->hw.slot_access[memory] = (struct hw_slot_access){cw_rng_below(&rng, 3) * 1000,
-                                                            per_ns(1 + cw_rng_below(&rng, 500), 1),
-                                                            cw_rng_below(&rng, 3) == 0, false};
+        m->hw.slot_access[memory] =
+            (struct hw_slot_access){.overhead_ps = cw_rng_below(&rng, 3) * 1000,
+                                    .rate = per_ns(1 + cw_rng_below(&rng, 500), 1),
+                                    .write_only = cw_rng_below(&rng, 3) == 0};
     m->hw.math_free_operands = cw_rng_below(&rng, 3) == 0;
     m->hw.launch_together = cw_rng_below(&rng, 3) == 0;
     plan_hw = m->hw;

@@ -26,9 +26,12 @@ static struct machine *with_access(enum hw_memory slots, enum hw_contention cont
 {
     struct machine *m = small_machine(1, 1, 1);
     m->hw.contention = contention;
-    m->hw.slot_access[HW_MEMORY_TCM] = (struct hw_slot_access){2000, per_ns(512, 1), false, false};
-    m->hw.slot_access[HW_MEMORY_SRAM] = (struct hw_slot_access){2000, per_ns(512, 1), false, false};
-    m->hw.slot_access[HW_MEMORY_HBM] = (struct hw_slot_access){6000, per_ns(256, 1), false, false};
+    m->hw.slot_access[HW_MEMORY_TCM] =
+        (struct hw_slot_access){.overhead_ps = 2000, .rate = per_ns(512, 1)};
+    m->hw.slot_access[HW_MEMORY_SRAM] =
+        (struct hw_slot_access){.overhead_ps = 2000, .rate = per_ns(512, 1)};
+    m->hw.slot_access[HW_MEMORY_HBM] =
+        (struct hw_slot_access){.overhead_ps = 6000, .rate = per_ns(256, 1)};
     m->config.slots = slots;
     return m;
 }
@@ -85,6 +88,39 @@ static void a_write_may_cost_nothing(void **state)
         assert_int_equal(end_of(m, nth(m, 1, LP_OP_RECV, 0)),
                          SEND_ISSUE + PE_NOC + TO_PE_DMA + WIRE + slot_ps[slots] + CREDIT);
         machine_free(m);
+    }
+}
+
+/* The write is the time of the kernel that sends, before the tile departs. */
+static void a_sender_may_write_itself(void **state)
+{
+    (void)state;
+    for (enum hw_memory slots = 0; slots < HW_MEMORY_NONE; slots++) {
+        struct machine *m = with_access(slots, HW_CONTENTION_MESSAGE);
+        m->hw.slot_access[slots].by_sender = true;
+        machine_start(m);
+        RUN(m, {0, sends}, {1, receives});
+        assert_int_equal(took(nth(m, 0, LP_OP_SEND, 0)), SEND_ISSUE + slot_ps[slots]);
+        assert_int_equal(end_of(m, nth(m, 1, LP_OP_RECV, 0)), SEND_ISSUE + slot_ps[slots] + PE_NOC +
+                                                                  TO_PE_DMA + WIRE +
+                                                                  slot_ps[slots] + CREDIT);
+        machine_free(m);
+    }
+}
+
+/* Lines of 128 bytes have 120 bytes of payload; those of LL are half payload. */
+static void a_tile_takes_the_bytes_of_its_lines(void **state)
+{
+    (void)state;
+    static const struct {
+        enum lp_protocol protocol;
+        uint32_t bytes, wire;
+    } rows[] = {{LP_SIMPLE, 4096, 4096}, {LP_LL, 4, 8},          {LP_LL, 2048, 4096},
+                {LP_LL128, 120, 128},    {LP_LL128, 3840, 4096}, {LP_LL128, 121, 256},
+                {LP_LL128, 4, 128}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct lp_config config = {.protocol = rows[i].protocol};
+        assert_int_equal(lp_bytes_on_way(&config, rows[i].bytes), rows[i].wire);
     }
 }
 
@@ -303,6 +339,8 @@ int main(void)
         cmocka_unit_test(a_tile_pays_its_slot_at_the_write_and_at_the_read),
         cmocka_unit_test(a_read_may_cost_nothing),
         cmocka_unit_test(a_write_may_cost_nothing),
+        cmocka_unit_test(a_sender_may_write_itself),
+        cmocka_unit_test(a_tile_takes_the_bytes_of_its_lines),
         cmocka_unit_test(a_tile_from_hbm_pays_its_slot_as_a_whole),
         cmocka_unit_test(without_a_rate_nothing_changes),
         cmocka_unit_test(the_link_to_a_bank_is_the_slowest_on_the_way),
