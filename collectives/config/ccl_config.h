@@ -93,6 +93,11 @@ struct ccl_arithmetic {
     enum ccl_fp8_overflow fp8_overflow;
 };
 
+/* Settings with a protocol of lines, instead of those without; 0: as without. */
+struct ccl_lines {
+    uint32_t n_slots, slot_bytes, piece_bytes;
+};
+
 struct ccl_config {
     char algorithm[CCL_NAME_BYTES];   /* the key under `algorithms` */
     char module[256];                 /* built-in module, or ./file.so:symbol */
@@ -109,8 +114,7 @@ struct ccl_config {
 
     enum ccl_wiring wiring;
     struct lp_config queues; /* as configured */
-    /* queues.slot_bytes with these protocols; 0: as without */
-    uint32_t ll_slot_bytes, ll128_slot_bytes;
+    struct ccl_lines ll, ll128;
     uint32_t piece_bytes;    /* of a schedule's pieces at most; 0: as many as never fill up rings */
     uint32_t tile_min_bytes; /* a chunk below a piece has as many tiles; 0: whole tiles */
     bool module_unread;      /* the module could not be loaded: nothing may run */

@@ -541,8 +541,10 @@ static void apply_protocol(struct config *config)
     if (ccl->queues.protocol == LP_SIMPLE)
         return;
     const bool is_ll = ccl->queues.protocol == LP_LL;
-    const uint32_t slot_bytes = is_ll ? ccl->ll_slot_bytes : ccl->ll128_slot_bytes;
-    ccl->queues.slot_bytes = slot_bytes > 0 ? slot_bytes : ccl->queues.slot_bytes;
+    const struct ccl_lines *const lines = is_ll ? &ccl->ll : &ccl->ll128;
+    ccl->queues.n_slots = lines->n_slots > 0 ? lines->n_slots : ccl->queues.n_slots;
+    ccl->queues.slot_bytes = lines->slot_bytes > 0 ? lines->slot_bytes : ccl->queues.slot_bytes;
+    ccl->piece_bytes = lines->piece_bytes > 0 ? lines->piece_bytes : ccl->piece_bytes;
     take_if_given(&hw->ipcq_wire_ps, hw->ipcq_ll_wire_ps);
     take_if_given(&hw->launch_static_ps, is_ll ? 0 : hw->ll128_launch_static_ps);
     for (uint32_t m = 0; m < HW_SLOT_MEMORIES; m++)

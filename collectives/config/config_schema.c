@@ -245,6 +245,17 @@ const struct config_key config_machine_keys[] = {
 const uint32_t config_machine_key_count = COUNT_OF(config_machine_keys);
 _Static_assert(COUNT_OF(config_machine_keys) <= CONFIG_MACHINE_KEYS_MAX, "values have room");
 
+/* What a protocol of lines has instead. */
+#define LINES_KEYS(name, lines)                                                                    \
+    KEY(CCL, name "_n_slots", COUNT, "n_slots with protocol: " name, RANGE("1", "65536", NULL),    \
+        .flags = CONFIG_OPTIONAL, TO_CCL(U32, lines.n_slots), READ(BY_LL)),                        \
+        KEY(CCL, name "_slot_size", COUNT, "slot_size with protocol: " name,                       \
+            RANGE("4", "1073741824", "bytes"), .flags = CONFIG_OPTIONAL,                           \
+            TO_CCL(U32, lines.slot_bytes), READ(BY_LL)),                                           \
+        KEY(CCL, name "_piece_size", COUNT, "piece_size with protocol: " name,                     \
+            RANGE("4", "1073741824", "bytes"), .flags = CONFIG_OPTIONAL,                           \
+            TO_CCL(U32, lines.piece_bytes), READ(BY_LL))
+
 /* In the order in which they are printed: keys of an entry alone, then keys that it may override.
  */
 const struct config_key config_ccl_keys[] = {
@@ -287,12 +298,8 @@ const struct config_key config_ccl_keys[] = {
         "with protocol: ll larger tiles travel whole; 0: none does",
         RANGE("0", "1073741824", "bytes"), .flags = CONFIG_OPTIONAL,
         TO_CCL(U32, queues.ll_max_tile_bytes), READ(BY_LL)),
-    KEY(CCL, "ll_slot_size", COUNT, "slot_size with protocol: ll",
-        RANGE("4", "1073741824", "bytes"), .flags = CONFIG_OPTIONAL, TO_CCL(U32, ll_slot_bytes),
-        READ(BY_LL)),
-    KEY(CCL, "ll128_slot_size", COUNT, "slot_size with protocol: ll128",
-        RANGE("4", "1073741824", "bytes"), .flags = CONFIG_OPTIONAL, TO_CCL(U32, ll128_slot_bytes),
-        READ(BY_LL)),
+    LINES_KEYS("ll", ll),
+    LINES_KEYS("ll128", ll128),
     KEY(CCL, "piece_size", COUNT, "what a step of a schedule moves before the next begins",
         RANGE("4", "1073741824", "bytes"), .flags = CONFIG_OPTIONAL, TO_CCL(U32, piece_bytes),
         READ(BY_TILES)),

@@ -174,7 +174,7 @@ static bool cuts(const struct config_work *work)
 
 static bool cuts_of_ll(const struct config_key *key)
 {
-    return strcmp(key->path, "ll_slot_size") == 0 || strcmp(key->path, "ll128_slot_size") == 0;
+    return strstr(key->path, "_slot_size") != NULL;
 }
 
 /* The key is one of those that the protocol reads: ll_wire_ns holds for both kinds of lines. */
