@@ -14,9 +14,6 @@ static json_t *ns(int64_t ps) { return json_real((double)ps / 1000); }
 static json_t *number(uint64_t value) { return json_integer((json_int_t)value); }
 static json_t *known(double value) { return value > 0 ? json_real(value) : json_null(); }
 
-static const char *const purposes[WORKLOAD_PURPOSES] = {
-    "other", "forward", "backward", "recompute", "update", "prefill", "decode"};
-
 /* Of each set that has a time. */
 static json_t *sets_json(const struct workload_graph *graph, const int64_t *of_sets)
 {
@@ -47,7 +44,8 @@ static json_t *classes_json(const struct step_report *report)
         json_t *object = json_object(), *computing = json_object();
         for (size_t p = 0; p < WORKLOAD_PURPOSES; p++)
             if (one->compute_ps[p] > 0)
-                report_put(&computing, purposes[p], ns(one->compute_ps[p]));
+                report_put(&computing, step_purpose_name((enum workload_purpose)p),
+                           ns(one->compute_ps[p]));
         report_put(&object, "class", report_text(report->graph.programs[one->program].name));
         report_put(&object, "ranks", number(one->ranks));
         report_put(&object, "compute_ns", ns(step_class_compute(one)));
@@ -101,7 +99,8 @@ static json_t *operations_json(const struct step_report *report)
         json_t *object = json_object();
         report_put(&object, "label", report_text(report->graph.labels[row->label]));
         report_put(&object, "kind", json_string(kind_of(row)));
-        report_put(&object, "purpose", json_string(purposes[row->purpose]));
+        report_put(&object, "purpose",
+                   json_string(step_purpose_name((enum workload_purpose)row->purpose)));
         report_put(&object, "count", number(row->count));
         report_put(&object, "bytes", json_real(row->bytes / count));
         report_put(&object, "time_ns", json_real(row->total_ps / count / 1000));

@@ -57,6 +57,30 @@ const char *step_report_name(const struct workload_graph *graph, uint32_t label,
     return text;
 }
 
+const char *step_purpose_name(enum workload_purpose purpose)
+{
+    static const char *const names[WORKLOAD_PURPOSES] = {
+        "other", "forward", "backward", "recompute", "update", "prefill", "decode"};
+    return names[purpose];
+}
+
+const char *step_row_name(const struct step_report *report, const struct step_op_row *row,
+                          char *text, size_t size)
+{
+    bool is_alone = true;
+    (void)step_report_name(&report->graph, row->label, row->set, text, size);
+    for (size_t i = 0; i < report->rows.count; i++) {
+        const struct step_op_row *const other = &report->rows.rows[i];
+        is_alone &=
+            other->label != row->label || other->set != row->set || other->purpose == row->purpose;
+    }
+    const size_t used = strlen(text);
+    if (!is_alone && used < size)
+        snprintf(text + used, size - used, ", %s",
+                 step_purpose_name((enum workload_purpose)row->purpose));
+    return text;
+}
+
 double step_bus_factor(const struct step_op_row *row)
 {
     const double n = row->ranks;
@@ -200,6 +224,7 @@ static void print_computations(FILE *file, const struct step_report *report)
     bool begun = false;
     for (size_t i = 0; i < report->rows.count; i++) {
         const struct step_op_row *const row = &report->rows.rows[i];
+        char name[128];
         if (row->set != WORKLOAD_NONE)
             continue;
         if (!begun)
@@ -207,7 +232,8 @@ static void print_computations(FILE *file, const struct step_report *report)
                     "TFLOP/s", "MB", "time (us)");
         begun = true;
         fprintf(file, "  %-32s %10" PRIu64 " %14.4f %12.4f %14.4f",
-                report->graph.labels[row->label], row->count, row->flops / (double)row->count / 1e9,
+                step_row_name(report, row, name, sizeof name), row->count,
+                row->flops / (double)row->count / 1e9,
                 row->total_ps > 0 ? row->flops / row->total_ps : 0,
                 row->bytes / (double)row->count / 1e6);
         print_mean(file, row->total_ps, row->count);
@@ -229,8 +255,8 @@ static void print_calls(FILE *file, const struct step_report *report)
                     "busbw", "bound (us)", "eff");
         begun = true;
         fprintf(file, "  %-32s %6" PRIu32 " %10" PRIu64 " %14.0f",
-                step_report_name(&report->graph, row->label, row->set, name, sizeof name),
-                row->ranks, row->count, row->bytes / (double)row->count);
+                step_row_name(report, row, name, sizeof name), row->ranks, row->count,
+                row->bytes / (double)row->count);
         print_mean(file, row->total_ps, row->count);
         print_mean(file, row->wait_ps, row->count);
         fprintf(file, " %10.3f %10.3f", step_row_algbw_gbs(row), step_row_busbw_gbs(row));

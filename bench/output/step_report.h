@@ -38,6 +38,10 @@ struct json_t *step_report_json(const struct step_report *report); /* NULL: out 
 /* "all-reduce of tp": a label with its set. Returns text. */
 const char *step_report_name(const struct workload_graph *graph, uint32_t label, uint32_t set,
                              char *text, size_t size);
+/* The same of a row, with its purpose where another row has its label and set. */
+const char *step_row_name(const struct step_report *report, const struct step_op_row *row,
+                          char *text, size_t size);
+const char *step_purpose_name(enum workload_purpose purpose);
 /* Of a row; 0: it has no bytes, or took no time. busbw as nccl-tests counts it. */
 double step_row_algbw_gbs(const struct step_op_row *row);
 double step_row_busbw_gbs(const struct step_op_row *row);

@@ -9,6 +9,7 @@
 
 #include "bench/report/page_data.h"
 #include "bench/report/page_machine.h"
+#include "bench/report/page_step.h"
 #include "bench/report/page_tables.h"
 #include "bench/survey/say.h"
 #include "bench/survey/words.h"
@@ -45,6 +46,7 @@ static void write_curves(FILE *out, struct survey *survey)
 
 static const struct page_section sections[] = {
     {"verdicts", "Verdicts", page_has_verdicts, page_write_verdicts},
+    {"steps", "Steps", page_has_steps, page_write_steps},
     {"curves", "Time and bandwidth", has_curves, write_curves},
     {"compare", "Any two axes", page_has_matrix, page_write_matrix},
     {"phases", "Where time goes", page_has_phases, page_write_phases},

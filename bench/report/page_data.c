@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/report/page_step.h"
 #include "bench/survey/say.h"
 #include "bench/survey/words.h"
 
@@ -314,5 +315,6 @@ void page_write_data(FILE *out, struct survey *survey, const char *title)
     data_explain(out, survey);
     data_logs(out, survey);
     data_cases(out, survey);
+    page_write_step_data(out, survey);
     fputs("\"end\":true}", out);
 }

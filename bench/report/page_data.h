@@ -12,6 +12,8 @@
  * ..], "bound_by": [text or null, ..]}, "phases": {"names": [..], "rows": [[name, mean µs, most µs,
  * ..] or null, ..]}, "kinds": the same of link kinds: [name, links, bytes, busy share, ..],
  *    "explain": [object or null, ..],
+ *    "steps": [{"point", and of the member `step` of its result all but `operations` and `chart`}],
+ *    "charts": [{"point", "chart"}],
  *    "logs": [{"source", "columns": [..], "rows": [[..], ..]}],
  *    "cases": [{"name", "host", "measures": [[started, commit, median, least, most, disturbed,
  *                                          changed]]}]}

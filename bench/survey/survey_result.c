@@ -180,6 +180,15 @@ static void take_threads(struct survey *survey, struct survey_point *point,
     survey_put(survey, point->axis, "sync", AXIS_MACHINE, engine->sync);
 }
 
+/* A plan that does not fit is no candidate for anything. */
+static const char *no_room(struct survey *survey, const json_t *step)
+{
+    static const double GIB = 1024.0 * 1024 * 1024;
+    return survey_print(survey, "does not fit: %.1f GiB of a rank, %.1f GiB of HBM",
+                        json_number_value(json_object_get(step, "memory_bytes")) / GIB,
+                        json_number_value(json_object_get(step, "hbm_bytes")) / GIB);
+}
+
 static void take_document(struct survey *survey, struct survey_point *point,
                           const struct result_document *document)
 {
@@ -192,8 +201,12 @@ static void take_document(struct survey *survey, struct survey_point *point,
         take_run(survey, point, document);
         take_threads(survey, point, &document->engine);
         survey_put(survey, point->axis, "config_digest", AXIS_SOURCE, document->config_digest);
-        for (size_t i = 0; i < document->row_count; i++)
+        const json_t *const step = json_object_get(document->json, "step");
+        /* Of a step its first row: the others are parts of it. */
+        for (size_t i = 0; i < document->row_count && (i == 0 || step == NULL); i++)
             take_row(survey, document, &document->rows[i]);
+        if (json_is_false(json_object_get(step, "fits")) && point->row_count > 0)
+            survey->rows[point->first_row].not_run = no_room(survey, step);
     } else { /* one row, of the engine's figures; the options are axes */
         survey_put(survey, point->axis, "bench", AXIS_RESULT, "phold");
         survey_put_members(survey, point->axis, document->phold, AXIS_RESULT);

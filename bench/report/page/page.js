@@ -913,9 +913,116 @@
     onWidth(box, draw);
   }
 
+  /* ---- steps ------------------------------------------------------------------------------------ */
+
+  const STEP_FIGURES = [["step_ns", "Time of the step", v => v / 1000, "µs", -1], ["tokens_per_s", "Tokens per second", v => v, "", 1],
+    ["utilisation", "Model FLOP utilisation", v => 100 * v, "%", 1], ["memory_bytes", "Memory of the fullest rank", v => v / 2 ** 30, "GiB", -1]];
+  const rowOfPoint = new Map(d3.range(ROWS).map(row => [R.point[row], row]).reverse());
+  const labelOf = step => data.points[step.point].label;
+  const planFits = step => step.fits !== false;
+
+  /* Plans over two axes: in each cell the best that fits. */
+  function stepMap(holder, onplan) {
+    const rows = data.steps.map(step => rowOfPoint.get(step.point));
+    const present = AXES.map((_, a) => [...new Set(rows.map(row => R.axis[a][row]))].filter(v => v >= 0).sort((p, q) => p - q));
+    const axes = d3.range(AXES.length).filter(a => present[a].length > 1).filter(a => AXES[a].series || AXES[a].kind <= 1);
+    if (axes.length === 0) return;
+    const figures = STEP_FIGURES.filter(f => data.steps.some(step => step[f[0]] > 0));
+    const state = { down: axes[0], across: axes[1] ?? -1, figure: figures[0][0] };
+    const controls = make("div", { class: "controls" }), box = make("div", { class: "scroll" });
+    const list = axes.map(a => [a, AXES[a].label]);
+    controls.append(choose("down", list, state.down, v => { state.down = +v; draw(); }),
+      ...(axes.length > 1 ? [choose("across", list, state.across, v => { state.across = +v; draw(); })] : []),
+      choose("figure", figures.map(f => [f[0], f[1]]), state.figure, v => { state.figure = v; draw(); }));
+    holder.append(make("h3", {}, "Plans over two axes"), controls, box);
+    function draw() {
+      const [key, name, convert, unit, sign] = STEP_FIGURES.find(f => f[0] === state.figure);
+      const better = (a, b) => !b || (planFits(a) !== planFits(b) ? planFits(a) : sign * (a[key] - b[key]) > 0);
+      const cells = new Map();
+      data.steps.forEach((step, i) => {
+        const at = R.axis[state.down][rows[i]] + "," + (state.across < 0 ? 0 : R.axis[state.across][rows[i]]);
+        if (better(step, cells.get(at))) cells.set(at, step);
+      });
+      const fitting = [...cells.values()].filter(planFits), best = fitting.reduce((b, step) => better(step, b) ? step : b, null);
+      const [least, most] = d3.extent(fitting, step => step[key]);
+      const share = v => most > least ? Math.log(v / least) / Math.log(most / least) : 0;
+      const acrosses = state.across < 0 ? [0] : present[state.across];
+      const table = make("table", { class: "heat plans" }, make("caption", {}, `${name}${unit ? " (" + unit + ")" : ""} of the best plan in each cell that fits; ★: of all. A click shows a plan below.`));
+      const head = make("tr", {}, make("th", {}, AXES[state.down].label + (state.across < 0 ? "" : " \\ " + AXES[state.across].label)));
+      for (const c of acrosses) head.append(make("th", { scope: "col", class: "n" }, state.across < 0 ? name : sayAxisValue(state.across, c)));
+      const body = make("tbody", {});
+      for (const d of present[state.down]) {
+        const line = make("tr", {}, make("th", { scope: "row" }, sayAxisValue(state.down, d)));
+        for (const c of acrosses) {
+          const step = cells.get(d + "," + c);
+          if (!step) { line.append(make("td", {})); continue; }
+          const text = say(convert(step[key])), fits = planFits(step);
+          line.append(make("td", { class: "n " + (fits ? "h" + Math.round(share(step[key]) * 8) : "unfit"), tabindex: "0", title: labelOf(step), "data-fits": fits, "data-value": step[key],
+            onclick: () => onplan(step), onkeydown: event => { if (event.key === "Enter") onplan(step); } },
+            fits ? (step === best ? "★ " : "") + text : text + ", does not fit"));
+        }
+        body.append(line);
+      }
+      table.append(make("thead", {}, head), body);
+      box.replaceChildren(table);
+      requestAnimationFrame(() => fit(box));
+    }
+    draw();
+  }
+
+  /* The classes of one plan as bars of equal length: the parts sum to the step. */
+  function stepBars(step) {
+    const items = step.classes.map(one => ({ label: `${one.class} (${one.ranks})`, total: step.step_ns / 1000, share: true,
+      parts: [...Object.entries(one.computing_ns).map(([name, ns]) => [name, ns / 1000]), ...Object.entries(one.exposed_ns).map(([name, ns]) => ["exposed " + name, ns / 1000]),
+        ...Object.entries(one.waiting_ns).map(([name, ns]) => ["waiting " + name, ns / 1000]), ["bubble", one.bubble_ns / 1000]].filter(p => p[1] > 0) }));
+    return bars("Classes of ranks of " + labelOf(step), namesIn(items), items);
+  }
+
+  /* The operations of one pipeline: a band for each rank, computations above, communication below. */
+  function stepChart(holder, chart, step) {
+    holder.replaceChildren();
+    const W = Math.max(480, holder.clientWidth || 900), BAND = 34, LEFT = 110, TOP = 6, H = TOP + chart.ranks.length * BAND + 40;
+    const x = d3.scaleLinear().domain([0, step.step_ns]).range([LEFT, W - 12]);
+    const svg = d3.select(holder).append("svg").attr("viewBox", `0 0 ${W} ${H}`).attr("role", "img").attr("class", "gantt")
+      .attr("aria-label", `Operations of ${chart.ranks.length} ranks over the ${say(step.step_ns / 1000, "µs")} of the step`);
+    for (const t of x.ticks(Math.max(3, W / 130))) {
+      svg.append("path").attr("class", "grid").attr("d", `M${x(t)} ${TOP}V${H - 36}`);
+      svg.append("text").attr("class", "tick").attr("x", x(t)).attr("y", H - 20).attr("text-anchor", "middle").text(say(t / 1000));
+    }
+    svg.append("text").attr("class", "axis").attr("x", (LEFT + W) / 2).attr("y", H - 4).attr("text-anchor", "middle").text("Time (µs)");
+    chart.ranks.forEach((rank, r) => {
+      const top = TOP + r * BAND;
+      svg.append("text").attr("class", "tick").attr("x", LEFT - 8).attr("y", top + 18).attr("text-anchor", "end").text(rank.class);
+      for (const [from, to, label, kind, microbatch] of rank.spans) {
+        const computes = kind >= 0, name = chart.labels[label] + (computes ? "" : " of " + chart.sets[-1 - kind]);
+        svg.append("rect").attr("class", "p" + (computes ? kind : 7 - kind) % COLOURS).attr("x", x(from)).attr("width", Math.max(.4, x(to) - x(from))).attr("y", top + (computes ? 2 : 21)).attr("height", computes ? 18 : 9).attr("data-name", name)
+          .on("mousemove", () => showTip([make("strong", {}, name), tableOf([["rank", String(rank.rank)], ...(microbatch >= 0 ? [["microbatch", String(microbatch)]] : []), ["from", say(from / 1000, "µs")], ["takes", say((to - from) / 1000, "µs")]])], d3.event.clientX, d3.event.clientY))
+          .on("mouseleave", hideTip);
+      }
+    });
+    if (!chart.whole) holder.append(make("p", { class: "note" }, "The step has more operations than are drawn here."));
+  }
+
+  function viewSteps(holder) {
+    if (data.steps.length === 0) return false;
+    const barsBox = make("div", {}), chartBox = make("div", { class: "chartbox" }), chartTitle = make("h3", {});
+    let shown = data.steps[0];
+    const drawPlan = step => {
+      shown = step;
+      barsBox.replaceChildren(stepBars(step));
+      const own = data.charts.find(c => c.point === step.point);
+      chartTitle.textContent = own ? "One pipeline of " + labelOf(step) + ": computations above, communication below" : "";
+      if (own) stepChart(chartBox, own.chart, step);
+      else chartBox.replaceChildren(make("p", { class: "note" }, "Pipelines are drawn for the fastest plans alone; a result that is reported alone has its own."));
+    };
+    if (data.steps.length > 1) stepMap(holder, drawPlan);
+    holder.append(barsBox, chartTitle, chartBox);
+    onWidth(chartBox, () => drawPlan(shown));
+  }
+
   /* ---- start ------------------------------------------------------------------------------------ */
 
-  for (const [id, view] of [["curves", viewCurves], ["compare", viewCompare], ["phases", viewPhases], ["machine", viewMachine], ["rows", viewRows], ["engine", viewEngine], ["history", viewHistory]]) {
+  for (const [id, view] of [["steps", viewSteps], ["curves", viewCurves], ["compare", viewCompare], ["phases", viewPhases], ["machine", viewMachine], ["rows", viewRows], ["engine", viewEngine], ["history", viewHistory]]) {
     const holder = document.getElementById(id + "-view");
     if (!holder) continue;
     try {
