@@ -74,6 +74,24 @@ static void put_number(FILE *out, double number, const char *unit)
             isfinite(number) ? unit : "");
 }
 
+/* A point's label without the common beginning of its keys: "parallel.tp=4". */
+static void put_label(FILE *out, const struct survey *survey, size_t point)
+{
+    static const char prefix[] = "workload.";
+    const char *at = survey->points[point].label;
+    char part[256];
+    while (*at != '\0') {
+        const char *const next = strstr(at, prefix);
+        const size_t bytes = next != NULL ? (size_t)(next - at) : strlen(at);
+        const size_t taken = bytes < sizeof part ? bytes : sizeof part - 1;
+        snprintf(part, sizeof part, "%.*s", (int)taken, at);
+        say_html(out, part);
+        at += taken;
+        if (at == next)
+            at += sizeof prefix - 1;
+    }
+}
+
 static void put_plan(FILE *out, const struct survey *survey, const struct plan *plan)
 {
     static const char *const parts[] = {"compute_ns", "exposed_ns", "waiting_ns", "bubble_ns",
@@ -84,7 +102,7 @@ static void put_plan(FILE *out, const struct survey *survey, const struct plan *
     const char *const limit = json_string_value(json_object_get(path, "limited_by"));
     char text[SAY_BYTES];
     fputs("<tr><th scope=\"row\">", out);
-    say_html(out, survey->points[plan->point].label);
+    put_label(out, survey, plan->point);
     fprintf(out, "</th><td class=\"n\">%s</td>", say_time(plan->step_ns / 1000, text));
     put_number(out, number_of(step, "tokens_per_s"), "");
     put_number(out, 100 * number_of(step, "utilisation"), " %");
@@ -110,7 +128,7 @@ static void put_best(FILE *out, const struct survey *survey, const struct plan *
     fputs("<p class=\"best-plan\">", out);
     if (plans[0].fits) {
         fputs("The best plan that fits: <strong>", out);
-        say_html(out, survey->points[plans[0].point].label);
+        put_label(out, survey, plans[0].point);
         fprintf(out, "</strong>, %s.", say_time(plans[0].step_ns / 1000, text));
     } else {
         fputs("No plan fits.", out);

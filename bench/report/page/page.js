@@ -918,7 +918,8 @@
   const STEP_FIGURES = [["step_ns", "Time of the step", v => v / 1000, "µs", -1], ["tokens_per_s", "Tokens per second", v => v, "", 1],
     ["utilisation", "Model FLOP utilisation", v => 100 * v, "%", 1], ["memory_bytes", "Memory of the fullest rank", v => v / 2 ** 30, "GiB", -1]];
   const rowOfPoint = new Map(d3.range(ROWS).map(row => [R.point[row], row]).reverse());
-  const labelOf = step => data.points[step.point].label;
+  const labelOf = step => data.points[step.point].label.replaceAll("workload.", "");
+  const PURPOSES = ["other", "forward", "backward", "recompute", "update", "prefill", "decode"]; /* as in the result */
   const planFits = step => step.fits !== false;
 
   /* Plans over two axes: in each cell the best that fits. */
@@ -975,7 +976,9 @@
     const items = step.classes.map(one => ({ label: `${one.class} (${one.ranks})`, total: step.step_ns / 1000, share: true,
       parts: [...Object.entries(one.computing_ns).map(([name, ns]) => [name, ns / 1000]), ...Object.entries(one.exposed_ns).map(([name, ns]) => ["exposed " + name, ns / 1000]),
         ...Object.entries(one.waiting_ns).map(([name, ns]) => ["waiting " + name, ns / 1000]), ["bubble", one.bubble_ns / 1000]].filter(p => p[1] > 0) }));
-    return bars("Classes of ranks of " + labelOf(step), namesIn(items), items);
+    const names = namesIn(items), own = data.charts.find(c => c.point === step.point);
+    const colours = [...PURPOSES, ...(own ? own.chart.sets.map(set => "exposed " + set) : [])];
+    return bars("Classes of ranks of " + labelOf(step), names, items, colours.concat(names.filter(name => !colours.includes(name))));
   }
 
   /* The operations of one pipeline: a band for each rank, computations above, communication below. */
@@ -995,7 +998,7 @@
       svg.append("text").attr("class", "tick").attr("x", LEFT - 8).attr("y", top + 18).attr("text-anchor", "end").text(rank.class);
       for (const [from, to, label, kind, microbatch] of rank.spans) {
         const computes = kind >= 0, name = chart.labels[label] + (computes ? "" : " of " + chart.sets[-1 - kind]);
-        svg.append("rect").attr("class", "p" + (computes ? kind : 7 - kind) % COLOURS).attr("x", x(from)).attr("width", Math.max(.4, x(to) - x(from))).attr("y", top + (computes ? 2 : 21)).attr("height", computes ? 18 : 9).attr("data-name", name)
+        svg.append("rect").attr("class", "p" + (computes ? kind : PURPOSES.length - 1 - kind) % COLOURS).attr("x", x(from)).attr("width", Math.max(.4, x(to) - x(from))).attr("y", top + (computes ? 2 : 21)).attr("height", computes ? 18 : 9).attr("data-name", name)
           .on("mousemove", () => showTip([make("strong", {}, name), tableOf([["rank", String(rank.rank)], ...(microbatch >= 0 ? [["microbatch", String(microbatch)]] : []), ["from", say(from / 1000, "µs")], ["takes", say((to - from) / 1000, "µs")]])], d3.event.clientX, d3.event.clientY))
           .on("mouseleave", hideTip);
       }
