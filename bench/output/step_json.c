@@ -193,7 +193,7 @@ static uint32_t chart_rank(const struct step_report *report, uint32_t pipeline, 
     return rank;
 }
 
-/* [start, end, label, purpose or -1 - set, microbatch] of each operation that takes time. */
+/* [start, end, label, purpose or -1 - set, microbatch, met] of each operation that takes time. */
 static json_t *spans_json(const struct step_report *report, uint32_t rank, size_t *left)
 {
     const struct workload_program *const p =
@@ -211,6 +211,7 @@ static json_t *spans_json(const struct step_report *report, uint32_t rank, size_
         report_append(&one,
                       json_integer(workload_meets(op) ? -1 - (json_int_t)op->set : op->purpose));
         report_append(&one, json_integer(op->microbatch));
+        report_append(&one, ns(spans[i].met_ps));
         report_append(&list, one);
         --*left;
     }

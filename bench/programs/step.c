@@ -13,6 +13,7 @@
 #include "collectives/runtime/dist_messages.h"
 #include "workload/file/workload_file.h"
 #include "workload/run/step.h"
+#include "workload/traces/trace.h"
 
 /* What bounds of operations were found out so far. */
 struct known_bound {
@@ -43,7 +44,13 @@ static int read_workload(const struct bench_session *session, struct workload_gr
                                                   .setting_count = options->workload_set_count,
                                                   .sip_w = is_grid ? hw->sip_w : 0,
                                                   .sip_h = is_grid ? hw->sip_h : 0};
-    return workload_file_read(&request, graph, error);
+    if (!workload_is_trace(options->workload))
+        return workload_file_read(&request, graph, error);
+    if (options->workload_set_count > 0)
+        return cw_error_set(error, CW_USAGE, "--set %s: %s is a trace, which has no keys",
+                            options->workload_sets[0], options->workload);
+    const struct workload_trace_options trace = {.notes = options->quiet ? NULL : stderr};
+    return workload_trace_read(options->workload, &trace, graph, error);
 }
 
 static int step_prepare(struct bench_session *session, struct dist_options *dist,

@@ -110,7 +110,9 @@ static void take_row(struct survey *survey, const struct result_document *docume
     survey_put(survey, row->axis, "redop", AXIS_RESULT, from->redop);
     survey_put(survey, row->axis, "schedule", AXIS_RESULT, from->algorithm);
     survey_put(survey, row->axis, "placement", AXIS_RESULT, from->placement);
-    survey_put_number(survey, row->axis, "bytes", AXIS_SIZE, number_of_count(from->bytes));
+    const bool is_step = from->collective != NULL && strcmp(from->collective, "step") == 0;
+    if (!is_step) /* which has no size */
+        survey_put_number(survey, row->axis, "bytes", AXIS_SIZE, number_of_count(from->bytes));
     survey_put_number(survey, row->axis, "bytes_per_rank", AXIS_SIZE,
                       number_of_count(from->bytes_per_rank));
     survey_put_number(survey, row->axis, "shards_per_rank", AXIS_MACHINE,

@@ -996,10 +996,12 @@
     chart.ranks.forEach((rank, r) => {
       const top = TOP + r * BAND;
       svg.append("text").attr("class", "tick").attr("x", LEFT - 8).attr("y", top + 18).attr("text-anchor", "end").text(rank.class);
-      for (const [from, to, label, kind, microbatch] of rank.spans) {
+      for (const [from, to, label, kind, microbatch, met] of rank.spans) {
         const computes = kind >= 0, name = chart.labels[label] + (computes ? "" : " of " + chart.sets[-1 - kind]);
-        svg.append("rect").attr("class", "p" + (computes ? kind : PURPOSES.length - 1 - kind) % COLOURS).attr("x", x(from)).attr("width", Math.max(.4, x(to) - x(from))).attr("y", top + (computes ? 2 : 21)).attr("height", computes ? 18 : 9).attr("data-name", name)
-          .on("mousemove", () => showTip([make("strong", {}, name), tableOf([["rank", String(rank.rank)], ...(microbatch >= 0 ? [["microbatch", String(microbatch)]] : []), ["from", say(from / 1000, "µs")], ["takes", say((to - from) / 1000, "µs")]])], d3.event.clientX, d3.event.clientY))
+        const waits = computes ? 0 : x(met) - x(from);
+        if (waits > 0) svg.append("rect").attr("class", "wait").attr("x", x(from)).attr("width", waits).attr("y", top + 24).attr("height", 3);
+        svg.append("rect").attr("class", "p" + (computes ? kind : PURPOSES.length - 1 - kind) % COLOURS).attr("x", x(from) + waits).attr("width", Math.max(.4, x(to) - x(from) - waits)).attr("y", top + (computes ? 2 : 21)).attr("height", computes ? 18 : 9).attr("data-name", name)
+          .on("mousemove", () => showTip([make("strong", {}, name), tableOf([["rank", String(rank.rank)], ...(microbatch >= 0 ? [["microbatch", String(microbatch)]] : []), ["from", say(from / 1000, "µs")], ...(waits > 0 ? [["waits for others", say((met - from) / 1000, "µs")]] : []), ["takes", say((to - from) / 1000, "µs")]])], d3.event.clientX, d3.event.clientY))
           .on("mouseleave", hideTip);
       }
     });
@@ -1014,7 +1016,7 @@
       shown = step;
       barsBox.replaceChildren(stepBars(step));
       const own = data.charts.find(c => c.point === step.point);
-      chartTitle.textContent = own ? "One pipeline of " + labelOf(step) + ": computations above, communication below" : "";
+      chartTitle.textContent = own ? "One pipeline of " + labelOf(step) + ": computations above, communication below; thin: waiting for another rank" : "";
       if (own) stepChart(chartBox, own.chart, step);
       else chartBox.replaceChildren(make("p", { class: "note" }, "Pipelines are drawn for the fastest plans alone; a result that is reported alone has its own."));
     };

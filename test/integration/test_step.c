@@ -1,0 +1,207 @@
+/*
+ * test_step.c: `cubewarp step`: tables, JSON, timeline, studies and pages of a pipeline whose times
+ * are known by formula: with free launches and communication, (m + p - 1) (f + b).
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <sqlite3.h>
+
+#define TEST_SCRATCH "step"
+#include "test/support/run_cubewarp.h"
+#include "test/support/scratch_folder.h"
+
+/* 4 stages, 8 microbatches, 1 us forward and 2 us backward: 11 x 3 us. */
+static const char pipeline[] = "workload:\n"
+                               "  name: four stages\n"
+                               "  parallel: {pp: 4}\n"
+                               "  values: {m: 8, room: 1GiB}\n"
+                               "  quotes: {tokens: 33000, model_flops: 1T}\n"
+                               "  memory: {weights: room}\n"
+                               "  ops:\n"
+                               "    - pipeline: 1f1b\n"
+                               "      microbatches: m\n"
+                               "      layers: 4\n"
+                               "      message: 4KiB\n"
+                               "      forward: [{each_layer: [{name: forward, time: 1us}]}]\n"
+                               "      backward: [{each_layer: [{name: backward, time: 2us}]}]\n";
+#define MACHINE                                                                                    \
+    "--quiet --set system.sips.count=4 --set sip.cube_mesh.w=1 --set sip.cube_mesh.h=1 "           \
+    "--launches free --communication free "
+
+static const char *write_file(const char *name, const char *text)
+{
+    const char *const path = in_folder(name);
+    FILE *const file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    return path;
+}
+
+static double number_at(const json_t *object, const char *key)
+{
+    const json_t *const value = json_object_get(object, key);
+    assert_true(json_is_number(value));
+    return json_number_value(value);
+}
+
+static double sum_of(const json_t *object)
+{
+    const char *key;
+    json_t *value;
+    double sum = 0;
+    json_object_foreach((json_t *)(uintptr_t)object, key, value) sum += json_number_value(value);
+    return sum;
+}
+
+static void a_pipeline_s_json(void **state)
+{
+    (void)state;
+    json_t *const root = run_json("step " MACHINE "%s", write_file("p.yaml", pipeline));
+    const json_t *const step = json_object_get(root, "step");
+    const json_t *const classes = json_object_get(step, "classes");
+    const json_t *const path = json_object_get(step, "critical_path");
+    assert_true(number_at(step, "step_ns") == 33000);
+    assert_true(json_ps(root, "time_ns") == 33000000);
+    assert_true(fabs(number_at(step, "tokens_per_s") - 1e9) < 1);
+    assert_true(json_is_true(json_object_get(step, "fits")));
+    assert_true(number_at(step, "memory_bytes") == 1073741824);
+    assert_int_equal(json_array_size(classes), 4);
+    for (size_t i = 0; i < 4; i++) {
+        const json_t *const one = json_array_get(classes, i);
+        assert_true(number_at(one, "compute_ns") == 8 * 3000);
+        assert_true(sum_of(json_object_get(one, "exposed_ns")) == 0);
+        assert_true(fabs(number_at(one, "bubble_ns") + sum_of(json_object_get(one, "waiting_ns")) -
+                         9000) < 1e-6);
+    }
+    /* From the first forward pass on: 8 + 3 of each kind, and nothing else. */
+    assert_string_equal(json_string_value(json_object_get(path, "limited_by")), "backward");
+    assert_string_equal(json_string_value(json_object_get(path, "next")), "forward");
+    const json_t *const parts = json_object_get(path, "parts");
+    assert_int_equal(json_array_size(parts), 2);
+    assert_true(number_at(json_array_get(parts, 0), "time_ns") == 22000);
+    assert_true(number_at(json_array_get(parts, 1), "time_ns") == 11000);
+    const json_t *const chart = json_object_get(json_object_get(step, "chart"), "ranks");
+    assert_int_equal(json_array_size(chart), 4);
+    json_decref(root);
+}
+
+static void the_same_on_two_threads(void **state)
+{
+    (void)state;
+    const char *const path = write_file("p.yaml", pipeline);
+    struct run_output output =
+        run_line(0, "verify --bench step --workload %s " MACHINE "--threads 2", path);
+    assert_non_null(strstr(output.out, "identical"));
+    run_output_free(&output);
+}
+
+static void tables_and_timeline(void **state)
+{
+    (void)state;
+    const char *const path = write_file("p.yaml", pipeline), *const trace = in_folder("t.json");
+    struct run_output output =
+        run_line(0, "step " MACHINE "--set workload.values.m=2 --trace %s %s", trace, path);
+    assert_non_null(strstr(output.out, "# Step              : 15.000000 us"));
+    assert_non_null(strstr(output.out, "it fits"));
+    assert_non_null(strstr(output.out, "# limited by backward; next forward"));
+    run_output_free(&output);
+    char *const text = read_file(trace);
+    json_t *const root = json_loads(text, 0, NULL);
+    assert_non_null(root);
+    size_t slices = 0, i;
+    json_t *event;
+    json_array_foreach(json_object_get(root, "traceEvents"), i, event)
+    {
+        const char *const category = json_string_value(json_object_get(event, "cat"));
+        slices += category != NULL && strcmp(category, "compute") == 0;
+    }
+    assert_int_equal(slices, 4 * 2 * 2);
+    json_decref(root);
+    free(text);
+}
+
+static void refuse(const char *line, const char *why)
+{
+    struct run_output output = run_line(2, "%s", line);
+    if (strstr(output.err, why) == NULL)
+        fail_msg("%s: %s", line, output.err);
+    run_output_free(&output);
+}
+
+static void what_a_step_does_not_take(void **state)
+{
+    (void)state;
+    char line[300];
+    const char *const path = write_file("p.yaml", pipeline);
+    refuse("step --quiet", "expected a workload file or a trace");
+    refuse("run --set workload.values.m=2", "are for `cubewarp step FILE`");
+    refuse("run --concurrency one", "--concurrency does nothing in the bench ccl_allreduce");
+    snprintf(line, sizeof line, "step %s %s", path, path);
+    refuse(line, "one step at a time");
+    snprintf(line, sizeof line, "run --bench step --workload %s --bytes 1K", path);
+    refuse(line, "a step has no --bytes");
+    snprintf(line, sizeof line, "step --quiet --set system.sips.count=2 %s", path);
+    refuse(line, "4 ranks, and the machine has 2 SIPs");
+    snprintf(line, sizeof line, "step " MACHINE "--verify-data %s", path);
+    refuse(line, "says nothing of data");
+}
+
+/* Four plans, of which one does not fit: it is the fastest, and not the best. */
+static void a_study_of_plans(void **state)
+{
+    (void)state;
+    char study[2000];
+    snprintf(study, sizeof study,
+             "study: plans\n"
+             "base: {bench: step, workload: %s, system.sips.count: 4, sip.cube_mesh.w: 1,\n"
+             "       sip.cube_mesh.h: 1, launches: free, communication: free}\n"
+             "axes:\n"
+             "  plan: {small: {workload.values.m: 2, workload.values.room: 10TiB},\n"
+             "         middle: {workload.values.m: 4}, large: {workload.values.m: 9}}\n",
+             write_file("p.yaml", pipeline));
+    const char *const db = in_folder("plans.sqlite");
+    struct run_output output =
+        run_line(0, "sweep --quiet --db %s %s", db, write_file("s.yaml", study));
+    run_output_free(&output);
+    sqlite3 *sqlite;
+    sqlite3_stmt *statement;
+    assert_int_equal(sqlite3_open(db, &sqlite), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(sqlite,
+                                        "SELECT label, step_ns, fits FROM step ORDER BY step_ns",
+                                        -1, &statement, NULL),
+                     SQLITE_OK);
+    static const double times[] = {15000, 21000, 36000}; /* (m + 3) 3 us */
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+        assert_true(sqlite3_column_double(statement, 1) == times[i]);
+        assert_int_equal(sqlite3_column_int(statement, 2), i > 0);
+    }
+    sqlite3_finalize(statement);
+    sqlite3_close(sqlite);
+    const char *const page = in_folder("page.html");
+    output = run_line(0, "report --output %s %s", page, db);
+    run_output_free(&output);
+    char *const html = read_file(page);
+    assert_non_null(strstr(html, "The best plan that fits: <strong>plan=middle</strong>, 21 µs."));
+    assert_non_null(strstr(html, "1 of 3 plans do not fit their HBM."));
+    free(html);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pipeline_s_json),   cmocka_unit_test(the_same_on_two_threads),
+        cmocka_unit_test(tables_and_timeline), cmocka_unit_test(what_a_step_does_not_take),
+        cmocka_unit_test(a_study_of_plans),
+    };
+    return cmocka_run_group_tests_name("step", tests, make_folder, remove_folder);
+}
