@@ -18,8 +18,6 @@ static void number_lps(struct lp_model *m)
     m->lps.count = m->lps.first_switch + m->lps.switch_count;
 }
 
-enum { TCM_SHARE_ALIGN_BYTES = 64 };
-
 static size_t round_up_to_word(size_t bytes) { return (bytes + 7) & ~(size_t)7; }
 
 /* Whether any block or link has jitter. */
@@ -44,14 +42,6 @@ static void add_accounts(struct lp_model *m)
     m->cube.state_bytes = lp_state_bytes_of(m, LP_OF_CUBE);
 }
 
-void lp_layout_share_tcm(struct lp_model *m, uint64_t free_bytes)
-{
-    const uint32_t queues = m->needs.queues;
-    m->tcm_queue_bytes = queues == 1
-                             ? free_bytes
-                             : free_bytes / queues / TCM_SHARE_ALIGN_BYTES * TCM_SHARE_ALIGN_BYTES;
-}
-
 void lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct lp_config *config,
                     struct lp_needs needs)
 {
@@ -67,7 +57,7 @@ void lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct
     m->needs.contexts = needs.contexts > 0 ? needs.contexts : 1;
     m->needs.queues = needs.queues > 0 ? needs.queues : 1;
     m->contexts = m->needs.queues * m->needs.contexts;
-    lp_layout_share_tcm(m, hw->tcm_bytes);
+    m->tcm_queue_bytes = lp_tcm_share(hw->tcm_bytes, m->needs.queues);
     find_jitter(&m->hw);
     m->slot_access = hw_has_slot_access(hw, config->slots);
     m->slot_read = m->slot_access && !hw->slot_access[config->slots].write_only;

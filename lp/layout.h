@@ -9,8 +9,6 @@
 /* Without install plans. The caller frees with lp_layout_free(). */
 void lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct lp_config *config,
                     struct lp_needs needs);
-/* Each hardware queue gets an equal share of a TCM's first bytes. */
-void lp_layout_share_tcm(struct lp_model *m, uint64_t free_bytes);
 void lp_layout_free(struct lp_model *m);
 
 #endif

@@ -48,6 +48,12 @@ struct lp_needs {
     uint32_t turns;      /* that their operations take (lp_program.turns) */
 };
 
+/* Each of several hardware queues has an equal share of a TCM's first bytes, a multiple of 64. */
+static inline uint64_t lp_tcm_share(uint64_t free_bytes, uint32_t queues)
+{
+    return queues <= 1 ? free_bytes : free_bytes / queues / 64 * 64;
+}
+
 /* The most bytes of a tile: as many as a slot has. With whole_tensor any tensor is one tile. */
 enum { LP_WHOLE_TENSOR_BYTES = 1 << 30 };
 _Static_assert((uint64_t)LP_WHOLE_TENSOR_BYTES << 1 <= UINT32_MAX,

@@ -15,9 +15,9 @@
  * Values (lp/QUEUES.md, "Value semantics"): a send binds its source's value when its record comes.
  * A received tile is named by (receiving PE, direction, sequence number). It keeps its value when
  * its slot is written again. It loses it with the record that carries LP_LAST_USE, or with the end
- * of the PE's kernel. A put's value is bound when its PUT comes, and written when its LAND comes.
- * The value of a load from another PE's memory is bound when its LENT comes, and written when its
- * LOAD_FROM comes.
+ * of the kernel that has received it. A put's value is bound when its PUT comes, and written when
+ * its LAND comes. The value of a load from another PE's memory is bound when its LENT comes, and
+ * written when its LOAD_FROM comes.
  */
 #ifndef LP_RECORD_H
 #define LP_RECORD_H
@@ -128,7 +128,7 @@ struct lp_operand {
     uint8_t space; /* enum lp_space */
     uint8_t dir;   /* for LP_SPACE_TILE */
     uint8_t flags;
-    uint8_t reserved;
+    uint8_t queue; /* in a record: the hardware queue of the kernel whose operand it is */
     uint32_t at;
 };
 
@@ -248,11 +248,16 @@ struct lp_listener {
  * start of a PE's kernel, with its batch (lp/host/batches.h); the end of a PE's kernel, with which
  * its received tiles are dead. `look` is a cw_worker_look_fn. NULL: not wanted.
  */
+struct lp_kernel_end {
+    uint32_t pe, queue;         /* the hardware queue that it ran on, */
+    uint32_t tcm_at, tcm_bytes; /* and that queue's share of TCM */
+};
 struct lp_worker_listener {
     void (*op)(void *arg, uint32_t worker, const struct cw_event *event, const struct lp_op *op);
     void (*kernel_started)(void *arg, uint32_t worker, const struct cw_event *event, uint32_t pe,
                            uint32_t batch);
-    void (*kernel_ended)(void *arg, uint32_t worker, const struct cw_event *event, uint32_t pe);
+    void (*kernel_ended)(void *arg, uint32_t worker, const struct cw_event *event,
+                         const struct lp_kernel_end *end);
     bool (*look)(void *arg, uint32_t worker);
     void *arg;
 };

@@ -24,6 +24,7 @@ struct compute_request {
     uint64_t flops, bytes; /* of a roofline: of all these PEs together */
     enum tl_block block;   /* of a roofline: TL_BLOCK_GEMM or TL_BLOCK_MATH */
     int64_t time_ps;       /* of a time: of each PE */
+    uint32_t queue;        /* hardware queue of the PEs that its kernels run on */
 };
 #define COMPUTE_SIDE_MAX (1u << 24)
 

@@ -94,7 +94,7 @@ struct kept_job {
     struct compute_job job;
 };
 
-/* Without the bytes between members. */
+/* Without the bytes between members. Jobs suit any hardware queue. */
 static bool is_same(const struct compute_request *a, const struct compute_request *b)
 {
     return a->kind == b->kind && a->first == b->first && a->count == b->count &&
@@ -165,6 +165,7 @@ struct dist_work *dist_compute_async(const struct compute_request *request, stru
                                             .more = job,
                                             .first_pe = job->request.first,
                                             .pes = job->pes,
+                                            .queue = request->queue,
                                             .algorithm = &computations[job->request.kind]});
 }
 

@@ -13,7 +13,7 @@ struct dist_work;
 /*
  * Computes on the calling rank's PEs; no other rank takes part. dist_compute() returns when the
  * rank's host knows that it has ended; the other form returns a handle for dist_wait()
- * (dist_call.h). Kernels on one PE take turns, those of collectives too.
+ * (dist_call.h). Kernels on one hardware queue of a PE take turns, those of collectives too.
  * operands: of a product, a tensor of dist_compute_operands() for an equal request; else NULL.
  */
 void dist_compute(const struct compute_request *request, struct tensor *operands);

@@ -20,7 +20,7 @@ static int apply_value(const struct data_site *site, const struct lp_op *op, str
     uint32_t expected;
     if (op->a.space == LP_SPACE_TILE) { /* forwarded: one more name for the same bytes */
         struct tile *const tile = data_tile(site, op->pe, op->a.at, op->a.dir);
-        tile->received = true;
+        tile->received = 1 + op->a.queue;
         buffer = tile->buffer;
         if (pass->worker_count > 1)
             tile_buffer_cross(buffer); /* two cubes hold it, of which each may move */
@@ -75,7 +75,7 @@ static bool copy_all(const struct data_site *site, uint64_t dst, const struct so
 static int apply_recv(const struct data_site *site, const struct lp_op *op, struct cw_error *error)
 {
     struct tile *const tile = data_tile(site, op->pe, op->seq, op->dir);
-    tile->received = true;
+    tile->received = 1 + op->dst.queue;
     if (op->dst.space == LP_SPACE_NONE)
         return CW_OK;
     const struct source value = {.bytes = tile->buffer->bytes};

@@ -16,8 +16,8 @@
 #include "collectives/data/data_take.h"
 #include "core/invariant.h"
 
-/* A record that waits; op.kind 0: a kernel of op.pe has ended, or (op.seq) one of the batch of this
- * number begins. */
+/* A record that waits; op.kind 0: a kernel of op.pe has ended, with op.dst and op.bytes its queue
+ * and its TCM, or (op.seq) one of the batch of this number begins. */
 struct data_waiting {
     struct data_waiting *next;
     struct lp_op op;
@@ -112,8 +112,8 @@ static void execute(const struct data_site *site, const struct lp_op *record)
         return;
     }
     if (record->kind == 0) {
-        tiles_end_kernel(&site->cube->tiles, &site->worker->pool, record->pe);
-        (void)wide_sums_forget(&site->cube->wide, record->pe, 0, UINT32_MAX, 1);
+        tiles_end_kernel(&site->cube->tiles, &site->worker->pool, record->pe, record->dst.queue);
+        (void)wide_sums_forget(&site->cube->wide, record->pe, record->dst.at, record->bytes, 1);
         return;
     }
     struct lp_op op = *record;
@@ -205,9 +205,13 @@ static void on_kernel_start(void *arg, uint32_t worker, const struct cw_event *e
         commit_record(arg, worker, event, &(struct lp_op){.pe = pe, .seq = batch});
 }
 
-static void on_kernel_end(void *pass, uint32_t worker, const struct cw_event *event, uint32_t pe)
+static void on_kernel_end(void *pass, uint32_t worker, const struct cw_event *event,
+                          const struct lp_kernel_end *end)
 {
-    commit_record(pass, worker, event, &(struct lp_op){.pe = pe});
+    commit_record(pass, worker, event,
+                  &(struct lp_op){.pe = end->pe,
+                                  .bytes = end->tcm_bytes,
+                                  .dst = {.queue = (uint8_t)end->queue, .at = end->tcm_at}});
 }
 
 /* ---- looks ----------------------------------------------------------------------------------- */

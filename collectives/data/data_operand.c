@@ -79,7 +79,7 @@ bool data_bind(const struct data_site *site, const struct lp_op *op,
     *source = (struct source){0};
     if (operand->space == LP_SPACE_TILE) {
         struct tile *const tile = data_tile(site, op->pe, operand->at, operand->dir);
-        tile->received = true;
+        tile->received = 1 + operand->queue;
         source->bytes = tile->buffer->bytes;
         return true;
     }

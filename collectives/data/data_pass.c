@@ -144,7 +144,7 @@ int data_pass_apply(struct data_pass *pass, const struct lp_op *op, struct cw_er
 void data_pass_end_kernel(struct data_pass *pass, uint32_t pe)
 {
     const struct data_site site = site_of(pass, pe);
-    tiles_end_kernel(&site.cube->tiles, &site.worker->pool, pe);
+    tiles_end_kernel(&site.cube->tiles, &site.worker->pool, pe, 0); /* an op log has no queues */
     (void)wide_sums_forget(&site.cube->wide, pe, 0, UINT32_MAX, 1);
     if (pass->log)
         op_log_kernel_ended(pass->log, pe);

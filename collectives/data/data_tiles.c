@@ -168,14 +168,15 @@ void tiles_drop(struct tile_queues *tiles, struct tile_pool *pool, struct tile_n
     drop(tiles, pool, find_queue(tiles, name.pe, name.dir), name.seq);
 }
 
-void tiles_end_kernel(struct tile_queues *tiles, struct tile_pool *pool, uint32_t pe)
+void tiles_end_kernel(struct tile_queues *tiles, struct tile_pool *pool, uint32_t pe,
+                      uint32_t queue_of_pe)
 {
     Word_t key = queue_key(pe, 0);
     for (void **value = JudyLFirst(tiles->queues, &key, PJE0); value && key >> 8 == pe;
          value = JudyLNext(tiles->queues, &key, PJE0)) {
         struct tile_queue *const queue = *value;
         for (uint32_t seq = queue->first; seq != queue->next; seq++)
-            if (slot(queue, seq)->buffer && slot(queue, seq)->received)
+            if (slot(queue, seq)->buffer && slot(queue, seq)->received == 1 + queue_of_pe)
                 drop(tiles, pool, queue, seq);
     }
 }

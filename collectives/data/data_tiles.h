@@ -14,8 +14,8 @@
 struct tile {
     struct tile_buffer *buffer; /* NULL: dropped */
     uint32_t bytes;
-    bool received;
-    uint16_t source; /* of its send: tl_source_number() */
+    uint8_t received; /* 1 + the hardware queue whose kernel has; 0: not yet */
+    uint16_t source;  /* of its send: tl_source_number() */
 };
 
 struct tile_name {
@@ -57,7 +57,9 @@ enum tile_state tiles_find(struct tile_queues *tiles, struct tile_name name, str
 bool tiles_was_numbered(struct tile_queues *tiles, struct tile_name name);
 /* A tile, which must exist. */
 void tiles_drop(struct tile_queues *tiles, struct tile_pool *pool, struct tile_name name);
-/* Drops every tile that the PE has received. Those it has not are its next kernel's. */
-void tiles_end_kernel(struct tile_queues *tiles, struct tile_pool *pool, uint32_t pe);
+/* Drops every tile that a kernel on this hardware queue of the PE has received. Those that none has
+ * are later kernels'. */
+void tiles_end_kernel(struct tile_queues *tiles, struct tile_pool *pool, uint32_t pe,
+                      uint32_t queue);
 
 #endif

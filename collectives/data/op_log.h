@@ -26,7 +26,8 @@
  * the high 32 bits. a of a receive is its slot, peer its sender, peer_dir the direction there. A
  * reader refuses kinds that it does not know, so the format's version stays when a kind is added
  *
- *   64     the kernels of a PE have ended: u pe
+ *   64     the kernels of a PE have ended: u pe. With several hardware queues: the last one of
+ *          those that ran at the same time
  *
  *   65     the host fills HBM from the seed's stream (input.h):
  *          u pe, u offset, u dtype, u seed, u first, u count of elements

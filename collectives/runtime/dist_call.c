@@ -495,6 +495,7 @@ static int launch_part(const struct dist_part *part, struct cw_error *error)
         const struct lp_batch_options options = {.kernel =
                                                      kernel_of_call(work->algorithm, submission),
                                                  .cuts_streams = submission->kernel != NULL,
+                                                 .queue = dist_work_queue(work, part->rank),
                                                  .of = work,
                                                  .ranks = work->group->size,
                                                  .dirs = work->group->dirs,
@@ -822,7 +823,8 @@ struct dist_work *dist_submit(const struct submission *submission)
                 "groups",
                 ccl_collective_name(submission->collective));
     if (dist->operation == UINT32_MAX)
-        dist_wait_for_room(dist, world_rank);
+        dist_wait_for_room(dist, world_rank,
+                           submission->algorithm != NULL ? submission->queue : group->queue);
     struct dist_work *const work = submission->collective == CCL_SEND_RECV
                                        ? dist_work_alone(group)
                                        : dist_work_of_call(group, rank);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/config/config_rings.h"
 #include "collectives/runtime/dist_check.h"
 #include "collectives/runtime/dist_internal.h"
 #include "lp/queues/queue_ends.h"
@@ -87,6 +88,12 @@ static int check_spec(const struct dist *dist, const struct dist_group *group,
                             "group %s has the PEs %u to %u of each SIP, which has %u; legal are "
                             "whole cubes, of %u PEs, or PEs of one cube",
                             group->name, first, last, hw_cubes(hw) * pes, pes);
+    const uint32_t queues = dist->options.machine.needs.queues;
+    if (spec->queue > 0 && spec->queue >= queues)
+        return cw_error_set(error, CW_USAGE,
+                            "group %s is on hardware queue %u of its PEs; legal: below %u, as many "
+                            "as the machine has (dist_options.machine.needs.queues)",
+                            group->name, spec->queue, queues > 0 ? queues : 1);
     if (dist->options.config->ccl.ranks.per_sip > 0)
         return cw_error_set(error, CW_USAGE,
                             "group %s: a group's ranks are SIPs, and with the mapper "
@@ -153,8 +160,11 @@ static int make_group(struct dist *dist, uint32_t number, const struct dist_grou
     struct dist_group *const group = dist->groups[number];
     const struct config *const config = spec->config != NULL ? spec->config : dist->options.config;
     const char *key;
-    *group = (struct dist_group){
-        .dist = dist, .number = number, .size = spec->count, .account = spec->account};
+    *group = (struct dist_group){.dist = dist,
+                                 .number = number,
+                                 .size = spec->count,
+                                 .account = spec->account,
+                                 .queue = spec->queue};
     if (spec->name != NULL)
         snprintf(group->name, sizeof group->name, "%s", spec->name);
     else
@@ -242,6 +252,35 @@ static int refuse_queues(const struct dist *dist, uint32_t fit, struct cw_error 
         world ? "; without collectives of the world, more may" : "");
 }
 
+/* Of the receive rings that algorithms and checks count in TCM, the fewest bytes. */
+static uint64_t rings_seen(const struct config *config, const struct dist_group *group)
+{
+    const struct lp_config *const queues = &config->ccl.queues;
+    const uint32_t named = config_directions_max(&config->hw, &config->ccl),
+                   planned = install_plans_rings(group->plans);
+    return queues->slots == HW_MEMORY_TCM ? (uint64_t)(named < planned ? named : planned) *
+                                                queues->n_slots * queues->slot_bytes
+                                          : 0;
+}
+
+/* With several hardware queues, the machine that a group's algorithms see has as much TCM beside
+ * the rings as one queue. */
+static void share_tcm(const struct dist *dist)
+{
+    const uint32_t queues = dist->options.machine.needs.queues;
+    const uint64_t free_bytes = dist->options.config->ccl.queues.slots == HW_MEMORY_TCM
+                                    ? lp_plan_rings(dist->composed).start
+                                    : dist->options.config->hw.tcm_bytes;
+    for (uint32_t i = 0; i < dist->group_count && queues > 1; i++) {
+        struct dist_group *const group = dist->groups[i];
+        group->own->hw.tcm_bytes = rings_seen(group->own, group) + lp_tcm_share(free_bytes, queues);
+        if (group->ring != NULL)
+            group->ring->hw.tcm_bytes =
+                rings_seen(group->ring, group) + lp_tcm_share(free_bytes, queues);
+        group->checked_algorithm = NULL;
+    }
+}
+
 /* The groups from this one on get their places in the plan of all queues. */
 static int add_queues(struct dist *dist, uint32_t first, struct cw_error *error)
 {
@@ -256,6 +295,8 @@ static int add_queues(struct dist *dist, uint32_t first, struct cw_error *error)
     free(part);
     for (uint32_t i = first; code == CW_OK && i < dist->group_count; i++)
         dist->groups[i]->dirs = lp_plan_dirs(dist->composed, world + i);
+    if (code == CW_OK)
+        share_tcm(dist);
     return code == CW_OK            ? CW_OK
            : code == CW_NO_RESOURCE ? dist_no_memory(error)
                                     : refuse_queues(dist, first + fit, error);

@@ -40,6 +40,7 @@ struct submission {
     const void *more;        /* of the launches: the computation's job */
     uint32_t operation;     /* of the SIP's program (lp/program.h); UINT32_MAX: the host launches */
     uint32_t first_pe, pes; /* of the SIP, that it is launched on; pes 0: those of the operands */
+    uint32_t queue;         /* of a computation alone: hardware queue; else the group's counts */
     const struct tl_kernel *kernel;        /* of both together; NULL: the algorithm's */
     const struct ccl_algorithm *algorithm; /* of the computation alone; NULL: the collective's */
 };
@@ -60,6 +61,7 @@ struct dist_group {
     uint32_t size;                    /* ranks */
     uint32_t number;                  /* among dist->groups */
     uint32_t account;                 /* dist_group_spec.account */
+    uint32_t queue;                   /* dist_group_spec.queue */
     uint32_t *lists;                  /* of a group that is not the world: its own lists */
     const uint32_t *ranks;            /* [size] in the world; NULL: the same */
     const uint32_t *sorted;           /* [size] the group's ranks, ascending in the world */
@@ -166,6 +168,7 @@ struct dist {
     int64_t *alarms; /* [alarm_count] later times for which ranks wait, in no order */
     size_t alarm_count;
     uint32_t *launched; /* [PEs of a SIP] that run the rank's kernel: room for a launch */
+    uint8_t *running;   /* [PEs] kernels, where there is an op log; else NULL */
     struct tensor_space *space;
     struct tensor **owned; /* the workers' tensors: freed when all workers have ended */
     size_t owned_count, owned_capacity;
@@ -260,8 +263,11 @@ uint32_t dist_work_ranks(const struct dist_work *work);
 void dist_end_at_once(struct dist_work *work, uint32_t rank);
 /* The rank's part of the work is in. False: out of memory. */
 bool dist_note_part(struct dist_work *work, uint32_t rank);
-/* Returns when the PEs of a rank of the world have room for the kernels of another call. */
-void dist_wait_for_room(struct dist *dist, uint32_t world_rank);
+/* The hardware queue of the PEs that a rank's part runs on. */
+uint32_t dist_work_queue(const struct dist_work *work, uint32_t rank);
+/* Returns when this hardware queue of the PEs of a rank of the world has room for the kernels of
+ * another call. */
+void dist_wait_for_room(struct dist *dist, uint32_t world_rank, uint32_t queue);
 /* Room for the ends of this many more parts. False: out of memory. */
 bool dist_reserve_ends(struct dist *dist, size_t parts);
 /* For reports: "call 3 (all_reduce)", without a number "send_recv"; "group tp0", of the world NULL;

@@ -179,7 +179,7 @@ struct dist_work *dist_all_to_all_v_async(struct dist_group *group, struct tenso
                 dtype_name(output->dtype), dtype_name(input->dtype));
     check_splits(input, input_splits, ranks, "input");
     check_splits(output, output_splits, ranks, "output");
-    dist_wait_for_room(own->dist, (uint32_t)mp_rank()); /* from here on nothing waits */
+    dist_wait_for_room(own->dist, (uint32_t)mp_rank(), own->queue); /* from here on nothing waits */
     return submit_messages(
         (struct submission){.group = group,
                             .collective = CCL_ALL_TO_ALL,
@@ -266,7 +266,7 @@ static struct dist_work *submit_rooted(struct dist_group *group, const struct ro
     (void)snprintf(name, sizeof name, "dist_%s", call->name);
     const struct schedule_program *const program = program_for(name, own);
     check_rooted(call, own);
-    dist_wait_for_room(own->dist, (uint32_t)mp_rank()); /* from here on nothing waits */
+    dist_wait_for_room(own->dist, (uint32_t)mp_rank(), own->queue); /* from here on nothing waits */
     return submit_messages((struct submission){.group = group,
                                                .collective = CCL_ALL_TO_ALL,
                                                .name = call->name,
@@ -662,7 +662,7 @@ struct dist_work *dist_batch_isend_irecv(struct dist_group *group, const struct 
             mp_fail(error.exit_code, "%s", cw_error_text(&error));
         return open;
     }
-    dist_wait_for_room(own->dist, (uint32_t)mp_rank()); /* from here on nothing waits */
+    dist_wait_for_room(own->dist, (uint32_t)mp_rank(), own->queue); /* from here on nothing waits */
     struct dist_messages *const m = create_messages(0, 0);
     int code = m != NULL ? CW_OK : dist_no_memory(&error);
     if (m != NULL) {

@@ -352,16 +352,26 @@ static bool lacks_rank(const void *arg, uint32_t rank)
     return !((const struct dist_work *)arg)->submits[rank];
 }
 
-/* The oldest call of a rank of the world that has not ended there; *count: how many there are. */
+uint32_t dist_work_queue(const struct dist_work *work, uint32_t rank)
+{
+    const struct submission *const submission = &work->submissions[rank];
+    return submission->algorithm != NULL ? submission->queue : work->group->queue;
+}
+
+static const uint32_t ANY_QUEUE = UINT32_MAX;
+
+/* The oldest call on this hardware queue of a rank of the world that has not ended there; *count:
+ * how many there are. */
 static struct dist_work *oldest_of_rank(const struct dist *dist, uint32_t world_rank,
-                                        uint32_t *count)
+                                        uint32_t queue, uint32_t *count)
 {
     const struct dist_parts *const parts = &dist->of_rank[world_rank];
     struct dist_work *oldest = NULL;
     *count = 0;
     for (uint32_t i = 0; i < parts->count; i++) {
         const struct dist_part *const at = &parts->at[i];
-        if (at->work->done_ps[at->rank] <= dist->now_ps)
+        if (at->work->done_ps[at->rank] <= dist->now_ps ||
+            (queue != ANY_QUEUE && dist_work_queue(at->work, at->rank) != queue))
             continue;
         if (oldest == NULL)
             oldest = at->work;
@@ -391,7 +401,8 @@ static const struct dist_work *kept_elsewhere(const struct dist_work *work, uint
         uint32_t count;
         *world_rank = dist_world_rank(work->group, rank);
         const struct dist_work *const other =
-            lacks_rank(work, rank) ? oldest_of_rank(work->dist, *world_rank, &count) : NULL;
+            lacks_rank(work, rank) ? oldest_of_rank(work->dist, *world_rank, ANY_QUEUE, &count)
+                                   : NULL;
         if (other != NULL && !other->alone && other->group != work->group &&
             other->submitted < dist_work_ranks(other))
             return other;
@@ -482,11 +493,12 @@ void dist_run_operations(void)
     mp_wait_until(&(struct mp_wait){are_operations_over, describe_operations, NULL, dist});
 }
 
-void dist_wait_for_room(struct dist *dist, uint32_t world_rank)
+void dist_wait_for_room(struct dist *dist, uint32_t world_rank, uint32_t queue)
 {
     uint32_t count;
-    for (struct dist_work *oldest; (oldest = oldest_of_rank(dist, world_rank, &count)) != NULL &&
-                                   count > dist->options.machine.needs.launches;)
+    for (struct dist_work *oldest;
+         (oldest = oldest_of_rank(dist, world_rank, queue, &count)) != NULL &&
+         count > dist->options.machine.needs.launches;)
         dist_wait_for_work(oldest, false);
 }
 

@@ -53,10 +53,15 @@ static void on_arrival(void *arg, const struct cw_event *event, const struct lp_
         note_strict_failure(dist, event);
 }
 
+/* The log knows kernels of a PE alone: they have ended when none of its hardware queues runs one.
+ */
 static void on_kernel(void *arg, const struct lp_kernel_record *record)
 {
     const struct dist *const dist = arg;
-    if (dist->op_log != NULL && record->mark == LP_MARK_END)
+    uint8_t *const running = &dist->running[record->pe];
+    *running += record->mark == LP_MARK_START;
+    *running -= record->mark == LP_MARK_END;
+    if (dist->op_log != NULL && record->mark == LP_MARK_END && *running == 0)
         op_log_kernel_ended(dist->op_log, record->pe);
 }
 
@@ -129,6 +134,7 @@ static bool allocate_world(struct dist *dist)
     dist->space = tensor_space_create(&dist->options.config->hw, reserved_bytes(dist));
     const struct hw_config *const hw = &dist->options.config->hw;
     dist->of_rank = calloc(dist->facts.world_size, sizeof *dist->of_rank);
+    dist->running = dist->options.op_log ? calloc(hw_pe_count(hw), sizeof *dist->running) : NULL;
     dist->launched = malloc((size_t)hw_cubes(hw) * hw_pes(hw) * sizeof *dist->launched);
     dist->init_barrier = barrier_create(dist->facts.world_size, drain_installation, dist);
     dist->end_barrier = barrier_create(dist->facts.world_size, close_group, dist);
@@ -149,7 +155,7 @@ static bool allocate_world(struct dist *dist)
             return false;
     return dist_allocate_group(&dist->world) && dist->of_rank && dist->launched && dist->space &&
            dist->init_barrier && dist->end_barrier && dist->group_barrier &&
-           (dist->data || dist->options.no_data) &&
+           (dist->data || dist->options.no_data) && (dist->running || !dist->options.op_log) &&
            (dist->strict || !config->ccl.strict_validation);
 }
 
@@ -168,7 +174,7 @@ static void add_needs(const struct dist_group *group, struct lp_needs *needs)
 /* The same of all groups; a PE may have peers in several of them. False: out of memory. */
 static bool add_needs_of_groups(const struct dist *dist, struct lp_needs *needs)
 {
-    enum { LAUNCHES = 8 }; /* kernels that wait for a PE */
+    enum { LAUNCHES = 8 }; /* kernels that wait for a hardware queue of a PE */
     const uint32_t of_world = needs->peers;
     uint32_t *const peers = calloc(dist->options.config->hw.sip_count, sizeof *peers);
     if (peers == NULL)
@@ -379,6 +385,7 @@ void dist_free(struct dist *dist)
     free(dist->ends);
     free(dist->alarms);
     free(dist->launched);
+    free(dist->running);
     free(dist);
 }
 

@@ -63,6 +63,8 @@ struct dist_group_spec {
                                     NULL: the world's */
     uint32_t first_pe, pes;      /* its lanes: PEs of each SIP, by number; pes 0: all */
     uint32_t account;            /* of its bytes on links (lp_batch_options.account) */
+    uint32_t queue;              /* hardware queue of its PEs that its kernels run on, below
+                                    dist_options.machine.needs.queues */
 };
 
 struct dist_options {

@@ -130,12 +130,15 @@ static void on_worker_record(void *arg, uint32_t worker, const struct cw_event *
     } else if (kind == LP_RECORD_KERNEL) {
         const struct lp_kernel_record *const kernel = record;
         const struct lp_launch *const launch = lp_launch_of(&system->model, kernel->launch);
+        const uint32_t tcm_bytes = (uint32_t)system->model.tcm_queue_bytes;
         lp_batch_times_mark(&launch->of->times, worker, launch->args.rank,
                             kernel->pe * system->model.needs.queues + launch->queue, kernel);
         if (kernel->mark == LP_MARK_START && listener->kernel_started != NULL)
             listener->kernel_started(listener->arg, worker, event, kernel->pe, launch->of->number);
         if (kernel->mark == LP_MARK_END && listener->kernel_ended != NULL)
-            listener->kernel_ended(listener->arg, worker, event, kernel->pe);
+            listener->kernel_ended(listener->arg, worker, event,
+                                   &(struct lp_kernel_end){kernel->pe, launch->queue,
+                                                           launch->queue * tcm_bytes, tcm_bytes});
     } else if (kind == LP_RECORD_ANSWER) {
         on_answer(system, record);
     } else if (kind >= LP_RECORD_CAUSE) {
@@ -379,7 +382,7 @@ static void name_plan(struct lp_model *m, uint32_t plan)
     m->rings.start = first || rings.start < m->rings.start ? rings.start : m->rings.start;
     m->rings.end = rings.end > m->rings.end ? rings.end : m->rings.end;
     if (m->config.slots == HW_MEMORY_TCM)
-        lp_layout_share_tcm(m, m->rings.start);
+        m->tcm_queue_bytes = lp_tcm_share(m->rings.start, m->needs.queues);
 }
 
 /* PEs in a row, from this one to the end of its SIP at most, that the named plan wires. */

@@ -43,6 +43,9 @@ void tl_emit_op(struct tl *tl, struct lp_op *op)
         op->b.at = tl_offset_of(tl, op->b);
     if (op->kind != LP_OP_SEND) /* which goes to a slot */
         op->dst.at = tl_offset_of(tl, op->dst);
+    op->a.queue = op->dst.queue = tl->launch->queue;
+    if (lp_op_reads_b(op))
+        op->b.queue = tl->launch->queue;
     op->pe = lp_pe_index(tl->view, tl->pe);
     op->dtype = op->dtype ? op->dtype : tl->launch->args.dtype;
     op->t_start_ps = tl->kernel->call.start_ps;

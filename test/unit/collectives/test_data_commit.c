@@ -106,7 +106,8 @@ static void deliver(const struct crew *crew, uint32_t worker, const struct scrip
     struct lp_op op = script_emitted(step);
     const struct lp_worker_listener listener = data_commit_listener(crew->pass);
     if (op.kind == 0)
-        listener.kernel_ended(listener.arg, worker, &event, op.pe);
+        listener.kernel_ended(listener.arg, worker, &event,
+                              &(struct lp_kernel_end){.pe = op.pe, .tcm_bytes = UINT32_MAX});
     else
         listener.op(listener.arg, worker, &event, &op);
     memset(&event, 0xA5, sizeof event);
