@@ -155,6 +155,40 @@ static void test_parts(void **state)
     run_output_free(&output);
 }
 
+/* ---- a ring ---------------------------------------------------------------------------------- */
+
+/* Of `queries` tokens over a ring of PEs, where launches and messages take no time. */
+static long long ring_ps(unsigned ranks, unsigned queries)
+{
+    char path[64];
+    temporary(path, "ring.yaml");
+    struct run_output output =
+        run_line(0, "workload new attention --cp %u --keys %u --queries %u -o %s", ranks,
+                 64 * ranks, queries, path);
+    run_output_free(&output);
+    json_t *const root =
+        run_json("step %s --preset pe_ring_8 --set system.sips.count=%u --launches free "
+                 "--communication free --no-data --quiet",
+                 path, ranks);
+    const double ns = json_number_value(json_object_get(json_object_get(root, "step"), "step_ns"));
+    json_decref(root);
+    remove_temporary(path);
+    assert_true(ns > 0);
+    return (long long)(ns * 1000 + 0.5);
+}
+
+/* A ring of n ranks: n blocks, and a merge after each but the first. */
+static void test_a_ring_takes_as_many_blocks(void **state)
+{
+    (void)state;
+    for (unsigned queries = 1; queries <= 16; queries += 15) {
+        const long long block = ring_ps(1, queries), merge = ring_ps(2, queries) - 2 * block;
+        assert_true(merge > 0 && merge < block);
+        assert_int_equal(ring_ps(4, queries), 4 * block + 3 * merge);
+        assert_int_equal(ring_ps(7, queries), 7 * block + 6 * merge);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -162,6 +196,7 @@ int main(void)
         cmocka_unit_test(test_a_file_is_written_whole_without_its_name),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_a_ring_takes_as_many_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
