@@ -19,6 +19,7 @@
 #include "bench/options/options_run.h"
 #include "bench/options/options_sweep.h"
 #include "bench/options/options_table.h"
+#include "bench/options/options_workload.h"
 #include "bench/result/run_line.h"
 #include "bench/study/study_shard.h"
 #include "bench/trace/timeline_filter.h"
@@ -40,6 +41,8 @@ union line_values {
     struct replay_options replay;
     struct plugin_options plugin;
     struct perf_options perf;
+    struct workload_new_options workload_new;
+    struct workload_check_options workload_check;
 };
 
 static void count_words(void *arg, const struct option_row *row, char **words, int count)
@@ -96,12 +99,14 @@ static void set_defaults(enum command command, union line_values *values)
 /* `cubewarp COMMAND --help`. */
 static void print_help(enum command command)
 {
-    const char *const name = command_row_of(command)->name;
-    static const char perf[] = "perf ";
-    const bool is_part = strncmp(name, perf, sizeof perf - 1) == 0;
+    char name[64];
+    snprintf(name, sizeof name, "%s", command_row_of(command)->name);
+    char *const part = strchr(name, ' '); /* of perf and workload */
+    if (part != NULL)
+        *part = '\0';
     (void)fuzz_run(FUZZ_OK, NULL,
-                   is_part ? (const char *[]){"perf", name + sizeof perf - 1, "--help", NULL}
-                           : (const char *[]){name, "--help", NULL});
+                   part != NULL ? (const char *[]){name, part + 1, "--help", NULL}
+                                : (const char *[]){name, "--help", NULL});
 }
 
 static void read_words(enum command command, int argc, char **argv)

@@ -22,6 +22,7 @@ for name in "$@"; do
     case $name in
     config) seeds+=(configs test/records) ;;
     study) seeds+=(configs/studies) ;;
+    workload) seeds+=(configs/workloads) ;;
     esac
     [ ! -f "test/fuzz/dictionaries/$name" ] || options+=("-dict=test/fuzz/dictionaries/$name")
     mkdir -p "$found"

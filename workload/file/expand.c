@@ -14,8 +14,8 @@
 
 enum {
     DEPS_MAX = 64,
-    OPS_MAX = 4000000,
-    VISITS_MAX = 20000000, /* items that are passed, made or not */
+    VISITS_MAX = 20000000, /* of a loop */
+    VISITS = 5, /* items that are passed, made or not, for each operation that there may be */
     STAGES_MAX = 4096,
     PROGRAMS_MAX = 65536,
     MICROBATCHES_MAX = 1 << 20,
@@ -61,13 +61,24 @@ struct expand {
 
 static void expand_list(struct expand *expand, struct item *items);
 
-static void give_up(struct expand *expand) { expand->stop = expand->no_memory = true; }
-
 static void item_error(struct expand *expand, const struct item *item, const char *text)
 {
     config_error(&expand->model->loader, item->node->place, "%s", text);
     expand->stop = true;
 }
+
+/* Lists that make nothing end, too. */
+static void visit(struct expand *expand, const struct item *item)
+{
+    const uint64_t most = VISITS * expand->model->operations_max;
+    char text[100];
+    if (expand->visits++ < most)
+        return;
+    snprintf(text, sizeof text, "more than %" PRIu64 " steps of lists and loops", most);
+    item_error(expand, item, text);
+}
+
+static void give_up(struct expand *expand) { expand->stop = expand->no_memory = true; }
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
@@ -186,8 +197,11 @@ static uint32_t emit(struct expand *expand, const struct item *item, struct work
                                                                        expand->model->known
                                                                            .microbatch;
     uint64_t number;
-    if (expand->ops++ == OPS_MAX) {
-        item_error(expand, item, "more than 4000000 operations in all classes of ranks");
+    if (expand->ops++ == expand->model->operations_max) {
+        char text[100];
+        snprintf(text, sizeof text, "more than %" PRIu64 " operations in all classes of ranks",
+                 expand->model->operations_max);
+        item_error(expand, item, text);
         return WORKLOAD_NONE;
     }
     op->layer =
@@ -432,23 +446,17 @@ static void expand_leaf(struct expand *expand, struct item *item)
 
 /* ---- loops ----------------------------------------------------------------------------------- */
 
-/* Runs the list with the symbol from `from` on, `count` times; each one is NULL where no number
- * changes. */
-static void expand_loop(struct expand *expand, struct item *items, struct symbol *index,
-                        uint64_t from, uint64_t count, bool backwards)
+/* Expands the item's list `count` times; the index, unless it is NULL, counts from `from` on. */
+static void expand_loop(struct expand *expand, struct item *of, struct symbol *index, uint64_t from,
+                        uint64_t count, bool backwards)
 {
     const struct symbol before = index != NULL ? *index : (struct symbol){0};
     const uint32_t buckets = expand->bucket_count;
     for (uint64_t i = 0; i < count && !expand->stop; i++) {
         if (index != NULL)
             set_whole(expand, index, from + (backwards ? count - 1 - i : i));
-        /* an empty list takes time, too */
-        if (expand->visits++ >= VISITS_MAX) {
-            if (items != NULL)
-                item_error(expand, items, "more than 20000000 steps of loops");
-            expand->stop = true;
-        }
-        expand_list(expand, items);
+        visit(expand, of); /* an empty list takes time, too */
+        expand_list(expand, of->items);
     }
     empty_buckets(expand, buckets);
     if (index == NULL)
@@ -463,7 +471,7 @@ static void expand_repeat(struct expand *expand, struct item *item)
 {
     uint64_t count;
     if (whole_of(expand->symbols, item->formula[FORMULA_COUNT], 0, 0, VISITS_MAX, &count))
-        expand_loop(expand, item->items, item->index, 0, count, item->backwards);
+        expand_loop(expand, item, item->index, 0, count, item->backwards);
     else
         expand->stop = true;
 }
@@ -682,9 +690,8 @@ static void expand_each_layer(struct expand *expand, struct item *item)
     else if (stage->item->formula[FORMULA_LAYERS] == NULL && stage->item->split == NULL)
         item_error(expand, stage->item, "the pipeline does not say layers: how many the model has");
     else
-        expand_loop(expand, item->items, expand->model->known.layer,
-                    stage->first_layer[expand->part], stage->layers[expand->part],
-                    expand->backward);
+        expand_loop(expand, item, expand->model->known.layer, stage->first_layer[expand->part],
+                    stage->layers[expand->part], expand->backward);
 }
 
 /* ---- lists ----------------------------------------------------------------------------------- */
@@ -737,10 +744,9 @@ static void expand_list(struct expand *expand, struct item *items)
 {
     for (struct item *item = items; item != NULL && !expand->stop; item = item->next) {
         struct number when;
-        if (expand->visits++ >= VISITS_MAX) {
-            item_error(expand, item, "more than 20000000 steps of loops");
+        visit(expand, item);
+        if (expand->stop)
             return;
-        }
         if (item->formula[FORMULA_WHEN] != NULL) {
             if (!formula_compute(expand->symbols, item->formula[FORMULA_WHEN], &when)) {
                 expand->stop = true;

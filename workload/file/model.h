@@ -144,6 +144,7 @@ struct model {
     bool has_memory;
     struct formula *quote[QUOTE_KEYS]; /* as in struct workload_quotes */
     const struct config_node *place;
+    uint64_t operations_max;
 };
 
 /* Reads the text into the model, errors into model->errors. False: there is nothing to expand. */

@@ -10,6 +10,7 @@
 #include "workload/file/read_item.h"
 #include "workload/file/read_keys.h"
 
+enum { OPERATIONS_MAX = 4000000 };
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* ---- settings -------------------------------------------------------------------------------- */
@@ -378,6 +379,7 @@ bool model_read(struct model *model, const struct workload_file_request *request
 {
     static const char *const keys[] = {"workload"};
     model->path = request->path;
+    model->operations_max = request->operations_max > 0 ? request->operations_max : OPERATIONS_MAX;
     model->loader = (struct config_loader){
         .arena = &model->arena, .scratch = &model->arena, .errors = &model->errors};
     model->symbols.loader = &model->loader;

@@ -15,8 +15,9 @@ struct workload_file_request {
     /* "workload.parallel.tp=8": keys that replace those of the file, or are added to them. */
     const char *const *settings;
     size_t setting_count;
-    uint32_t sip_w, sip_h; /* grid of the machine's SIPs, for `place`; 0: they are no grid */
-    bool any_machine;      /* no machine is known: shapes of `place` place nothing */
+    uint32_t sip_w, sip_h;   /* grid of the machine's SIPs, for `place`; 0: they are no grid */
+    bool any_machine;        /* no machine is known: shapes of `place` place nothing */
+    uint32_t operations_max; /* in all classes; 0: 4 million */
 };
 
 /*

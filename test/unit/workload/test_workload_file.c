@@ -632,7 +632,7 @@ static void test_mistakes_of_operations(void **state)
         "w.yaml:4:27: unknown key 'redop' of an operation that takes a time");
     BAD(OPS("    - {flops: 1, kernels: 0}\n"), "w.yaml:4:27: 0; legal is a whole number from 1");
     BAD(OPS("    - {repeat: 20000000, ops: [{time: 1, when: 0}]}\n"),
-        "w.yaml:4:32: more than 20000000 steps of loops");
+        "w.yaml:4:32: more than 20000000 steps of lists and loops");
 }
 
 static void test_mistakes_of_pipelines(void **state)
