@@ -34,6 +34,7 @@ static void find_jitter(struct hw_config *hw)
 static void add_accounts(struct lp_model *m)
 {
     m->accounts.row_words = m->needs.accounts > 0 ? 1 + m->needs.accounts : 0;
+    m->accounts.idle_words = lp_is_coarse(&m->config);
     m->accounts.offset[LP_OF_CUBE] = m->cube.state_bytes;
     m->accounts.offset[LP_OF_IO_DIE] =
         sizeof(struct lp_io_die) + m->links.count[LP_OF_IO_DIE] * sizeof(struct hw_link);
@@ -57,7 +58,8 @@ void lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct
     m->needs.contexts = needs.contexts > 0 ? needs.contexts : 1;
     m->needs.queues = needs.queues > 0 ? needs.queues : 1;
     m->contexts = m->needs.queues * m->needs.contexts;
-    m->tcm_queue_bytes = lp_tcm_share(hw->tcm_bytes, m->needs.queues);
+    m->hw.tcm_bytes = lp_tcm_bytes(hw, config);
+    m->tcm_queue_bytes = lp_tcm_share(m->hw.tcm_bytes, m->needs.queues);
     find_jitter(&m->hw);
     m->slot_access = hw_has_slot_access(hw, config->slots);
     m->slot_read = m->slot_access && !hw->slot_access[config->slots].write_only;
@@ -89,6 +91,10 @@ void lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct
         m->cube.backlog_bytes =
             sizeof(struct lp_backlog) + needs.launches * sizeof(struct lp_queued);
     m->cube.pe_bytes += m->needs.queues * m->cube.backlog_bytes;
+    m->cube.coarse_offset = m->cube.pe_bytes;
+    if (lp_is_coarse(config))
+        m->cube.pe_bytes += sizeof(struct lp_coarse) +
+                            (size_t)HW_VCS * hw->dma_queue_depth * sizeof(struct lp_coarse_op);
     m->cube.state_bytes = m->cube.pe_offset + m->pes * m->cube.pe_bytes;
     add_accounts(m);
     m->sequencer_offset = round_up_to_word(lp_state_bytes_of(m, LP_OF_IO_DIE));

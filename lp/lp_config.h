@@ -21,6 +21,7 @@ struct lp_config {
     uint32_t n_slots;
     uint32_t slot_bytes; /* from one slot to the next, and the most bytes of a tile, unless */
     bool whole_tensor;   /* a tile has any size: slots are addresses alone */
+    uint32_t coarse;     /* tiles that kernels move as one, a coarse tile; 0 or 1: none */
     uint32_t credit_bytes;
     uint32_t vc_chunk_bytes;
     uint32_t vc_weight[HW_VCS];
@@ -72,6 +73,22 @@ static inline uint32_t lp_bytes_on_way(const struct lp_config *config, uint32_t 
         return (least + PAYLOAD - 1) / PAYLOAD * LINE;
     return least << (config->protocol == LP_LL &&
                      (config->ll_max_tile_bytes == 0 || bytes <= config->ll_max_tile_bytes));
+}
+
+/* Coarse tiles (lp/QUEUES.md): what kernels move at a time, and how many tiles it costs. */
+static inline bool lp_is_coarse(const struct lp_config *config) { return config->coarse > 1; }
+static inline uint32_t lp_coarse(const struct lp_config *config)
+{
+    return config->coarse > 1 ? config->coarse : 1;
+}
+static inline uint32_t lp_move_bytes(const struct lp_config *config)
+{
+    return lp_tile_bytes(config) * lp_coarse(config);
+}
+/* Kernels keep as many coarse tiles in a TCM as they would keep tiles: addresses reach so far. */
+static inline uint64_t lp_tcm_bytes(const struct hw_config *hw, const struct lp_config *config)
+{
+    return hw->tcm_bytes * lp_coarse(config);
 }
 
 #endif

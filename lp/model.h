@@ -79,8 +79,8 @@ struct lp_numbers {
 /* Where the parts of a cube's state are: links first, then PEs. Owner: layout.c. */
 struct lp_cube_layout {
     size_t pe_offset, pe_bytes;
-    size_t slot_offset, queue_offset, context_offset, one_sided_offset,
-        backlog_offset;   /* in a PE's part */
+    size_t slot_offset, queue_offset, context_offset, one_sided_offset, backlog_offset,
+        coarse_offset;    /* in a PE's part */
     size_t backlog_bytes; /* of one hardware queue */
     size_t state_bytes;
 };
@@ -122,6 +122,7 @@ enum { LP_PLANS = 2 }; /* most install plans of a machine */
 struct lp_accounts {
     size_t offset[LP_LINK_OWNERS]; /* in a state */
     size_t row_words;              /* of a link; 0: there are no accounts */
+    size_t idle_words;             /* 1: with coarse tiles, after all rows, each link's idle time */
     uint32_t *of_batch;            /* [batch - lp_model.first_batch] from 1 on; 0: none */
 };
 
@@ -175,8 +176,9 @@ struct lp_model {
 /* Of an LP that has links. */
 static inline size_t lp_state_bytes_of(const struct lp_model *m, enum lp_link_owner kind)
 {
-    return m->accounts.offset[kind] +
-           m->links.count[kind] * m->accounts.row_words * sizeof(uint64_t);
+    return m->accounts.offset[kind] + m->links.count[kind] *
+                                          (m->accounts.row_words + m->accounts.idle_words) *
+                                          sizeof(uint64_t);
 }
 
 /* Whether the launch with this number is in the table. */
@@ -360,6 +362,39 @@ struct lp_backlog {
     } at[];              /* [lp_needs.launches] */
 };
 
+/* With coarse tiles alone (lp/coarse.h): what a PE's parts know of the first of the tiles that a
+ * coarse one stands for. */
+struct lp_coarse_move {
+    int64_t least_ps;  /* it ends no earlier */
+    int64_t spread_ps; /* its first tile ended so long before its last */
+    int64_t free_ps;   /* the handle's move before has ended */
+    int64_t tiles;
+};
+struct lp_coarse_context {
+    int64_t lead_ps;      /* the kernel has been idle for so long, of what it does next, */
+    int64_t spread_ps;    /* and did it for the first tile so long before the last */
+    int64_t begin_ps;     /* its latest receive began to look */
+    uint64_t piece_tiles; /* tl_pieces() */
+    struct lp_coarse_move move[4];
+};
+struct lp_coarse_op {
+    int64_t head_ps;        /* when its first tile came */
+    uint32_t tiles, rounds; /* that it stands for; lp_coarse_rounds() */
+};
+struct lp_coarse_queue {
+    int64_t visible_ps; /* the latest tile to become visible */
+    int64_t sigma_ps;
+    int64_t sent_ps; /* the latest send */
+};
+struct lp_coarse {
+    struct lp_coarse_context context[16]; /* of all hardware queues */
+    struct lp_coarse_queue queue[HW_DIRS_MAX];
+    int64_t engine_end_ps;    /* of PE_DMA's latest run, or grant */
+    int64_t engine_idle_ps;   /* the engine has been idle for so long, and nothing has used it */
+    uint32_t skipped[HW_VCS]; /* bytes of a channel's first operation that passed in that time */
+    struct lp_coarse_op op[]; /* [HW_VCS][queue_depth] of each operation in a channel */
+};
+
 /* Requests to a memory, of sends and puts, whose grant was taken back: as many may be in flight. */
 enum { LP_VOID_REQUESTS = 4 };
 
@@ -431,6 +466,10 @@ static inline const struct lp_backlog *lp_backlog(const struct lp_model *m, cons
 {
     return (const struct lp_backlog *)((const uint8_t *)pe + m->cube.backlog_offset +
                                        queue * m->cube.backlog_bytes);
+}
+static inline const struct lp_coarse *lp_coarse_of(const struct lp_model *m, const struct lp_pe *pe)
+{
+    return (const struct lp_coarse *)((const uint8_t *)pe + m->cube.coarse_offset);
 }
 static inline const struct lp_early *lp_early(const struct lp_model *m,
                                               const struct lp_one_sided *own)
@@ -545,14 +584,17 @@ struct lp_load {
     uint32_t bytes, sent; /* of the whole, and of its earlier pieces */
     uint32_t seq; /* of a put: its number; of a load_from: the place in the memory; else the seq of
                      its struct hw_dma_op */
-    uint32_t order, peer;  /* of a put; peer: of a load_from too */
+    uint32_t order, peer;  /* of a put; peer: of a load_from too. With coarse tiles, of all but a
+                              put: order has the tiles and, in its low half, the
+                              rounds of its struct lp_coarse_op */
     uint8_t memory, slice; /* the source */
     uint8_t to;            /* memory: enum hw_memory */
     uint8_t kind;          /* enum lp_dma_kind */
     uint8_t owner;         /* context and move: LP_OWNER; of a tile: its direction */
     uint8_t flags;         /* of a put */
     uint8_t queue;         /* of the PE that runs its kernel */
-    uint8_t reserved[5];
+    uint8_t reserved;
+    uint32_t spread_ps; /* with coarse tiles, how long before the grant its head_ps was; else 0 */
 };
 _Static_assert(sizeof(struct lp_load) == 40, "without padding");
 

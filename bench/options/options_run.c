@@ -64,6 +64,17 @@ int run_options_read_set(struct option_parse *parse, const struct option_row *ro
     return CW_OK;
 }
 
+int run_options_read_coarse(struct option_parse *parse, const struct option_row *row,
+                            const char *text, struct cw_error *error)
+{
+    struct run_options *const run = parse->values;
+    uint64_t size;
+    if (!size_parse(text, strlen(text), &size) || size == 0)
+        return options_refuse(error, row->name, text, "expected a size such as 4096, 4KiB or 16MB");
+    snprintf(run->coarse_set, sizeof run->coarse_set, "defaults.coarse=%" PRIu64, size);
+    return run_options_read_set(parse, row, run->coarse_set, error);
+}
+
 int run_options_read_preset(struct option_parse *parse, const struct option_row *row,
                             const char *text, struct cw_error *error)
 {

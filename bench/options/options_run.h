@@ -34,6 +34,8 @@ int run_options_read_preset(struct option_parse *parse, const struct option_row 
                             const char *text, struct cw_error *error);
 int run_options_read_set(struct option_parse *parse, const struct option_row *row, const char *text,
                          struct cw_error *error);
+int run_options_read_coarse(struct option_parse *parse, const struct option_row *row,
+                            const char *text, struct cw_error *error);
 int run_options_read_tag(struct option_parse *parse, const struct option_row *row, const char *text,
                          struct cw_error *error);
 int run_options_read_scalar(struct option_parse *parse, const struct option_row *row,

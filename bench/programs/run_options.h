@@ -68,6 +68,7 @@ struct run_options {
 
     struct config_request config;
     const char *sets[RUN_SETS_MAX];
+    char coarse_set[40];                  /* --coarse as one of them */
     const char *presets[RUN_PRESETS_MAX]; /* all, config.preset the last */
 
     struct run_call calls[RUN_CALLS_MAX];

@@ -156,6 +156,7 @@ static enum tl_status ring(struct tl *tl, struct grid_frame *f, uint32_t n, enum
                            enum hw_dir from)
 {
     TL_BEGIN(&f->part);
+    tl_pieces(tl, 1);
     for (f->r = 0; f->r + 1 < n; f->r++)
         for (f->i = 0; f->i < f->tiles; f->i++) {
             TL_CALL(&f->part,
@@ -170,6 +171,7 @@ static enum tl_status ring(struct tl *tl, struct grid_frame *f, uint32_t n, enum
             TL_CALL(&f->part, add(tl, f, f->acc, tile_of(tl, f->value, f->i),
                                   f->r + 2 < n ? tl_received(tl) : tl_last(tl_received(tl))));
         }
+    tl_pieces(tl, 0);
     TL_END(&f->part);
 }
 
@@ -218,6 +220,7 @@ static struct lp_operand rank_tile(const struct tl *tl, const struct grid_frame 
 static enum tl_status gather_row(struct tl *tl, struct grid_frame *f)
 {
     TL_BEGIN(&f->leaf);
+    tl_pieces(tl, 1);
     for (f->r = 0; f->r + 1 < (uint32_t)grid_scalar(tl, GRID_TOPO_W); f->r++)
         for (f->i = 0; f->i < f->tiles; f->i++) {
             TL_CALL(&f->leaf,
@@ -230,6 +233,7 @@ static enum tl_status gather_row(struct tl *tl, struct grid_frame *f)
             if (f->r == 0 && f->i == 0)
                 f->row = tl_received(tl);
         }
+    tl_pieces(tl, 0);
     TL_END(&f->leaf);
 }
 
@@ -247,6 +251,7 @@ static struct lp_operand column_tile(const struct tl *tl, const struct grid_fram
 static enum tl_status gather_column(struct tl *tl, struct grid_frame *f)
 {
     TL_BEGIN(&f->leaf);
+    tl_pieces(tl, 1);
     for (f->r = 0; f->r + 1 < (uint32_t)grid_scalar(tl, GRID_TOPO_H); f->r++)
         for (f->k = 0; f->k < (uint32_t)grid_scalar(tl, GRID_TOPO_W); f->k++)
             for (f->i = 0; f->i < f->tiles; f->i++) {
@@ -257,6 +262,7 @@ static enum tl_status gather_column(struct tl *tl, struct grid_frame *f)
                 if (f->r == 0 && f->k == 0 && f->i == 0)
                     f->ring = tl_received(tl);
             }
+    tl_pieces(tl, 0);
     TL_END(&f->leaf);
 }
 

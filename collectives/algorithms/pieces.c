@@ -27,12 +27,15 @@ uint32_t piece_tiles(const struct ccl_call *call, uint32_t copies)
     const uint64_t itemsize = tl_itemsize(call->dtype), each = tile_elems_of(call);
     const uint64_t room = room_of(call, copies), fit = room / (each * itemsize);
     if (call->n_elem * itemsize <= room)
-        return (uint32_t)((call->n_elem + each - 1) / each);
-    return fit > 0 ? (uint32_t)fit : 1;
+        return (uint32_t)((call->n_elem + each * lp_coarse(&call->ccl->queues) - 1) /
+                          (each * lp_coarse(&call->ccl->queues)));
+    const uint64_t coarse = fit / lp_coarse(&call->ccl->queues); /* the kernel's tiles */
+    return coarse > 0 ? (uint32_t)coarse : 1;
 }
 
 uint64_t piece_bytes(const struct ccl_call *call, uint32_t copies)
 {
-    const uint64_t elems = piece_tiles(call, copies) * tile_elems_of(call);
+    const uint64_t elems =
+        piece_tiles(call, copies) * tile_elems_of(call) * lp_coarse(&call->ccl->queues);
     return (elems < call->n_elem ? elems : call->n_elem) * tl_itemsize(call->dtype);
 }

@@ -145,10 +145,12 @@ static enum tl_status gather_tile(struct tl *tl, struct frame *f, struct line li
 static enum tl_status gather_along(struct tl *tl, struct frame *f, struct line line)
 {
     TL_BEGIN(&f->part);
+    tl_pieces(tl, 1);
     for (f->r = 0; f->r + 1 < line.n; f->r++)
         for (f->k = 0; f->k < line.blocks; f->k++)
             for (f->i = 0; f->i < f->tiles; f->i++)
                 TL_RUN(&f->part, gather_tile(tl, f, line));
+    tl_pieces(tl, 0);
     TL_END(&f->part);
 }
 

@@ -114,6 +114,7 @@ struct ccl_config {
 
     enum ccl_wiring wiring;
     struct lp_config queues; /* as configured */
+    uint32_t coarse_bytes;   /* of a coarse tile (queues.coarse tiles); 0: none */
     struct ccl_lines ll, ll128;
     uint32_t piece_bytes;    /* of a schedule's pieces at most; 0: as many as never fill up rings */
     uint32_t tile_min_bytes; /* a chunk below a piece has as many tiles; 0: whole tiles */

@@ -5,6 +5,7 @@
  */
 #include "collectives/config/config_load.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -558,6 +559,7 @@ static void fit_algorithm(struct config *config)
 {
     apply_protocol(config);
     cut_rings(&config->ccl, config_running(config->tree));
+    config->ccl.queues.coarse = config->ccl.coarse_bytes / config->ccl.queues.slot_bytes;
     /* Parameters, protocol and slots are then not the file's. */
     config->ccl.module_unread = config_running(config->tree) == NULL;
 }
@@ -578,6 +580,26 @@ void config_entry(const struct config *config, const char *entry, struct ccl_con
     fit_algorithm(&other);
     snprintf(other.ccl.algorithm, sizeof other.ccl.algorithm, "%s", own.name);
     *ccl = other.ccl;
+}
+
+/* A coarse tile is whole tiles, and as many of them as a kernel keeps have addresses in TCM. */
+static void check_coarse(const struct config *config, struct config_errors *errors)
+{
+    const struct ccl_config *const ccl = &config->ccl;
+    const uint32_t slot = ccl->queues.slot_bytes;
+    const uint64_t room = ((uint64_t)1 << 32) / config->hw.tcm_bytes,
+                   most = (room < UINT16_MAX ? room : UINT16_MAX) * slot;
+    if (ccl->coarse_bytes == 0)
+        return;
+    if (ccl->queues.whole_tensor)
+        config_error_at(errors, config, "defaults.coarse",
+                        "a tensor is one tile already (defaults.whole_tensor); legal: one of the "
+                        "two");
+    else if (ccl->coarse_bytes % slot != 0 || ccl->coarse_bytes > most)
+        config_error_at(errors, config, "defaults.coarse",
+                        "%" PRIu32 " bytes; legal: a multiple of a tile's %" PRIu32
+                        " bytes (defaults.slot_size), at most %" PRIu64,
+                        ccl->coarse_bytes, slot, most);
 }
 
 int config_load(const struct config_request *request, struct config **out,
@@ -601,6 +623,7 @@ int config_load(const struct config_request *request, struct config **out,
         fit_algorithm(config);
         fit_elements(config);
         config_check_rings(config, errors);
+        check_coarse(config, errors);
         result = config_digest(config);
     }
     config_errors_sort(errors);

@@ -309,6 +309,8 @@ static int launch_rank(struct dist_work *work, uint32_t rank, struct cw_error *e
         CCL_HOOK_VOID("kernel_args()", algorithm->kernel_args, (&call, &args));
     if (algorithm->schedule != NULL)
         args.more = install_plans_program(work->group->plans);
+    if (algorithm->schedule != NULL)
+        args.piece_tiles = install_plans_program(work->group->plans)->exact_piece_tiles;
     if (submission->messages != NULL)
         args.own = &submission->messages->list;
     dist_map_regions(work, rank, &args);

@@ -130,6 +130,7 @@ struct dist {
     struct dist_options options;
     struct dist_facts facts;
     struct lp_system *system;
+    struct hw_config data_hw;     /* of the data pass: coarse tiles have addresses in TCM */
     struct data_pass *data;       /* NULL with no_data */
     struct strict_check *strict;  /* NULL without strict_validation */
     struct dist_group world;      /* without plans, of a program of kernels alone, */

@@ -133,6 +133,8 @@ static bool allocate_world(struct dist *dist)
 {
     dist->space = tensor_space_create(&dist->options.config->hw, reserved_bytes(dist));
     const struct hw_config *const hw = &dist->options.config->hw;
+    dist->data_hw = *hw;
+    dist->data_hw.tcm_bytes = lp_tcm_bytes(hw, &dist->options.config->ccl.queues);
     dist->of_rank = calloc(dist->facts.world_size, sizeof *dist->of_rank);
     dist->running = dist->options.op_log ? calloc(hw_pe_count(hw), sizeof *dist->running) : NULL;
     dist->launched = malloc((size_t)hw_cubes(hw) * hw_pes(hw) * sizeof *dist->launched);
@@ -140,8 +142,7 @@ static bool allocate_world(struct dist *dist)
     dist->end_barrier = barrier_create(dist->facts.world_size, close_group, dist);
     dist->group_barrier = barrier_create(dist->facts.world_size, dist_make_wanted, dist);
     if (!dist->options.no_data)
-        dist->data = data_pass_create(&dist->options.config->hw,
-                                      dist->options.machine.engine.memory_bytes_max,
+        dist->data = data_pass_create(&dist->data_hw, dist->options.machine.engine.memory_bytes_max,
                                       dist->options.machine.engine.worker_count);
     if (dist->data != NULL)
         data_pass_set_arithmetic(dist->data, dist->options.config->ccl.arithmetic);

@@ -79,7 +79,9 @@ static uint32_t elems_of_piece(const struct tl *tl)
 static bool goes_together(const struct tl *tl, const struct schedule_frame *f,
                           const struct program_step *step)
 {
-    return (step->flags & PROGRAM_TOGETHER) != 0 && f->chunk_elems <= elems_of_piece(tl);
+    const struct schedule_program *const p = program_of(tl);
+    const uint32_t tile = p->exact_tile_bytes / tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
+    return (step->flags & PROGRAM_TOGETHER) != 0 && f->chunk_elems <= p->exact_piece_tiles * tile;
 }
 
 static uint32_t chunks_at_once(const struct tl *tl, const struct schedule_frame *f,
@@ -546,6 +548,13 @@ static bool must_settle(const struct tl *tl, const struct schedule_frame *f)
     return schedule_op_reads((enum schedule_op)step->op) && (step->flags & PROGRAM_EARLY) == 0;
 }
 
+/* Tiles that the step moves before another step does. */
+static uint32_t tiles_of_piece(const struct tl *tl, const struct schedule_frame *f)
+{
+    return goes_together(tl, f, step_of(tl, f, f->at.step)) ? 0
+                                                            : program_of(tl)->exact_piece_tiles;
+}
+
 /* It sends, and receives in a stream of its own meanwhile. */
 static bool forks(const struct tl *tl, const struct schedule_frame *f)
 {
@@ -581,6 +590,7 @@ static enum tl_status schedule_run(struct tl *tl, void *state)
                 TL_RUN(&f->line, finish(tl, f, f->begun));
             if (f->loads == f->used)
                 look_at_step(tl, f, f->at.step);
+            tl_pieces(tl, tiles_of_piece(tl, f));
             for (f->at.chunk = 0; f->at.chunk < step_of(tl, f, f->at.step)->count;
                  f->at.chunk += chunks_at_once(tl, f, step_of(tl, f, f->at.step)))
                 for (f->at.tile = 0; elems_at(tl, f, &f->at) > 0; f->at.tile++)

@@ -521,6 +521,13 @@ static int lay_program(struct laying *l, const struct ccl_config *ccl)
         return cw_error_set(l->error, CW_USAGE,
                             "%s: rings of %u slots fill up forever; legal: more slots (n_slots)",
                             s->name, ccl->queues.n_slots);
+    /* with coarse tiles, a piece is a number of these */
+    const uint32_t coarse = lp_coarse(&ccl->queues);
+    l->program->exact_piece_tiles = l->program->piece_tiles;
+    l->program->piece_tiles =
+        l->program->piece_tiles > coarse ? l->program->piece_tiles / coarse : 1;
+    if (coarse == 1)
+        l->program->piece_tiles = l->program->exact_piece_tiles;
     return CW_OK;
 }
 

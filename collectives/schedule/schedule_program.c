@@ -99,7 +99,8 @@ struct schedule_program *schedule_program_create(const struct program_request *r
         return NULL;
     }
     p->schedule = s;
-    p->tile_bytes = lp_tile_bytes(&request->ccl->queues);
+    p->tile_bytes = lp_move_bytes(&request->ccl->queues);
+    p->exact_tile_bytes = lp_tile_bytes(&request->ccl->queues);
     p->hw = request->hw;
     p->ranks = &request->ccl->ranks;
     p->lanes = request->lanes;

@@ -92,8 +92,10 @@ struct schedule_program {
     uint32_t
         chunks[SCHEDULE_BUFFERS]; /* of a block, as the kernel sees it: in a lane, of its part */
     uint32_t piece_tiles;         /* m */
+    uint32_t exact_piece_tiles;   /* with coarse tiles: m without them; else m */
     uint32_t tile_bytes;          /* of a full tile at most */
     uint32_t tile_min_bytes;      /* of a message that is smaller than a piece; 0: full tiles */
+    uint32_t exact_tile_bytes;    /* the same without coarse tiles */
     uint64_t most_bytes;          /* of a call's shard: rings may fill up forever with more */
     uint32_t peers;               /* most PEs with which one exchanges notifications */
     uint32_t rings; /* of places only: the most of any PE; otherwise the wiring knows */

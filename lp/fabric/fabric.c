@@ -7,6 +7,8 @@
 #include "lp/fabric/sequencer.h"
 #include "lp/program.h"
 
+#include "lp/coarse.h"
+
 /* Reads one field on its own. Some fields have been written a moment ago. One load of several of
  * them would wait until all have reached the cache. */
 static inline uint64_t read_alone(uint64_t field)
@@ -116,9 +118,13 @@ static __attribute__((noinline, cold)) void cross_watched(struct lp_view *view,
     const bool holds = next == HW_NODE_PE_DMA || next == HW_NODE_PE_TCM;
     struct hw_link *const link = lp_link(view->ctx, view->m, &view->cube->link[index], flight);
     const int64_t sigma_before_ps = flight->sigma_ps;
-    const int64_t wait_ps = hw_flight_cross_late(
-        flight, &hw->link[kind], link, view->m->first_batch, overhead_ps + (holds ? 0 : late_ps),
-        lp_late_ps(view, flight, kind, index) + (holds ? late_ps : 0));
+    const int64_t after_ps = overhead_ps + (holds ? 0 : late_ps),
+                  held_ps = lp_late_ps(view, flight, kind, index) + (holds ? late_ps : 0);
+    const int64_t wait_ps = lp_is_coarse(&view->m->config)
+                                ? lp_coarse_cross(view->ctx, view->m, LP_OF_CUBE, index, flight,
+                                                  &hw->link[kind], link, after_ps, held_ps)
+                                : hw_flight_cross_late(flight, &hw->link[kind], link,
+                                                       view->m->first_batch, after_ps, held_ps);
     if (lp_traces_causes(view->m)) {
         lp_cause_crossed(flight, sigma_before_ps, wait_ps > 0, kind, index, next);
         if (late_ps > 0)

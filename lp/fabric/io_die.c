@@ -5,6 +5,7 @@
  */
 #include "lp/fabric/io_die.h"
 
+#include "lp/coarse.h"
 #include "lp/fabric/fabric.h"
 #include "lp/fabric/sequencer.h"
 
@@ -39,9 +40,13 @@ static void cross_io_die_link(struct die_view *view, struct hw_flight *flight,
     }
     const int64_t sigma_before_ps = flight->sigma_ps;
     const struct hw_jitter_place place = {view->sip, HW_JITTER_ANY, HW_JITTER_ANY, index};
+    const int64_t late_ps = lp_late_link_ps(&view->m->hw, kind, place, flight);
     const int64_t wait_ps =
-        hw_flight_cross_late(flight, &view->m->hw.link[kind], link, view->m->first_batch,
-                             next_overhead_ps, lp_late_link_ps(&view->m->hw, kind, place, flight));
+        lp_is_coarse(&view->m->config)
+            ? lp_coarse_cross(view->ctx, view->m, LP_OF_IO_DIE, index, flight,
+                              &view->m->hw.link[kind], link, next_overhead_ps, late_ps)
+            : hw_flight_cross_late(flight, &view->m->hw.link[kind], link, view->m->first_batch,
+                                   next_overhead_ps, late_ps);
     if (lp_traces_causes(view->m))
         lp_cause_crossed(flight, sigma_before_ps, wait_ps > 0, kind, index, next);
     lp_link_crossed(view->ctx, view->m, lp_of_io_die(view->m, view->sip), index,
@@ -227,9 +232,13 @@ static void switch_handle(struct cw_ctx *ctx, const void *state, const struct cw
     const struct hw_jitter_place place = {HW_JITTER_ANY, HW_JITTER_ANY, number, to_sip};
     struct hw_link *const down = lp_link(ctx, m, &s->link[at], &flight);
     const int64_t sigma_before_ps = flight.sigma_ps;
-    const int64_t wait_ps = hw_flight_cross_late(&flight, &m->hw.link[link], down, m->first_batch,
-                                                 m->hw.overhead_ps[HW_NODE_IO_PORT],
-                                                 lp_late_link_ps(&m->hw, link, place, &flight));
+    const int64_t late_ps = lp_late_link_ps(&m->hw, link, place, &flight);
+    const int64_t wait_ps =
+        lp_is_coarse(&m->config)
+            ? lp_coarse_cross(ctx, m, LP_OF_SWITCH, at, &flight, &m->hw.link[link], down,
+                              m->hw.overhead_ps[HW_NODE_IO_PORT], late_ps)
+            : hw_flight_cross_late(&flight, &m->hw.link[link], down, m->first_batch,
+                                   m->hw.overhead_ps[HW_NODE_IO_PORT], late_ps);
     if (lp_traces_causes(m))
         lp_cause_crossed(&flight, sigma_before_ps, wait_ps > 0, link, at, HW_NODE_IO_PORT);
     lp_link_crossed(ctx, m, event->lp, at, m->hw.link[link].rate, &flight, down);

@@ -4,6 +4,8 @@
  */
 #include "lp/fabric/moves.h"
 
+#include "lp/coarse.h"
+
 const struct lp_move *lp_move_of(const struct lp_view *view, uint32_t pe, uint8_t owner)
 {
     const struct lp_context *const context =
@@ -14,6 +16,13 @@ const struct lp_move *lp_move_of(const struct lp_view *view, uint32_t pe, uint8_
 void lp_move_done(struct lp_view *view, struct lp_sender sender, int64_t at_ps, uint32_t pe,
                   uint8_t owner)
 {
+    if (lp_is_coarse(&view->m->config)) {
+        struct lp_coarse *const own =
+            CW_MUT(view->ctx, lp_coarse_of(view->m, lp_pe(view->m, view->cube, pe)));
+        struct lp_coarse_move *const move = &own->context[owner >> 4].move[owner & 15];
+        at_ps = lp_most(at_ps, move->least_ps);
+        move->free_ps = at_ps;
+    }
     const struct lp_signal s = {.pe = pe, .arg = owner & 15, .context = owner >> 4};
     lp_send_signal(view->ctx, view->lp, at_ps - cw_now(view->ctx), LP_EVENT_DMA_DONE, sender, &s);
 }

@@ -5,6 +5,7 @@
  */
 #include "lp/fabric/pe_dma.h"
 
+#include "lp/coarse.h"
 #include "lp/fabric/fabric.h"
 #include "lp/fabric/moves.h"
 #include "lp/fabric/remote_load.h"
@@ -17,6 +18,13 @@ static const struct hw_dma_op *dma_op_at(const struct lp_model *m, const struct 
 {
     return &pe->op[(uint32_t)vc * m->hw.dma_queue_depth +
                    hw_remainder(position, &m->by.dma_queue_depth)];
+}
+
+static const struct lp_coarse_op *coarse_op_at(const struct lp_model *m, const struct lp_pe *pe,
+                                               enum hw_vc vc, uint32_t position)
+{
+    return &lp_coarse_of(m, pe)->op[(uint32_t)vc * m->hw.dma_queue_depth +
+                                    hw_remainder(position, &m->by.dma_queue_depth)];
 }
 
 static const struct hw_dma_op *first_op(const struct lp_model *m, const struct lp_pe *pe,
@@ -103,14 +111,17 @@ static void note_request(struct lp_view *view, uint32_t pe, const struct hw_dma_
     lp_cause_flight_sent(view->ctx, view->lp, LP_EVENT_MEMORY, op_sender(view, pe, op), at_ps);
 }
 
+static int64_t spread_ps(const struct lp_view *view, const struct lp_pe *p, enum hw_vc vc);
+
 /* The engine grants such an operation its first chunk at `grant_ps`: the request leaves for the
  * memory then. All operations before it in the channel have passed the engine. So a put already has
  * the numbers that it will have when it has passed, too. */
-static void request_memory(struct lp_view *view, uint32_t pe, const struct hw_dma_op *op,
-                           uint32_t generation, int64_t grant_ps)
+static void request_memory(struct lp_view *view, uint32_t pe, enum hw_vc vc, uint32_t generation,
+                           int64_t grant_ps)
 {
     const struct lp_model *m = view->m;
     const struct lp_pe *p = lp_pe(m, view->cube, pe);
+    const struct hw_dma_op *const op = first_op(m, p, vc);
     const enum hw_memory memory = (enum hw_memory)(op->memory & 15);
     struct lp_load load = {.pe = pe,
                            .stamp = generation,
@@ -122,6 +133,11 @@ static void request_memory(struct lp_view *view, uint32_t pe, const struct hw_dm
                            .owner = op->dir,
                            .queue = op->queue,
                            .seq = op->seq};
+    if (lp_is_coarse(&m->config)) {
+        const struct lp_coarse_op *const coarse = coarse_op_at(m, p, vc, p->dma.head[vc]);
+        load.order = coarse->tiles << 16 | coarse->rounds;
+        load.spread_ps = (uint32_t)lp_least(spread_ps(view, p, vc), UINT32_MAX);
+    }
     if (op->kind == LP_DMA_PUT) {
         load.peer = op->seq;
         load.seq = lp_one_sided(m, p)->puts_passed;
@@ -188,6 +204,52 @@ static bool arrives_void(struct lp_view *view, const struct lp_load *load)
     return true;
 }
 
+/* How long ago the first tile of a channel's first operation came. */
+static int64_t spread_ps(const struct lp_view *view, const struct lp_pe *p, enum hw_vc vc)
+{
+    if (!lp_is_coarse(&view->m->config))
+        return 0;
+    return lp_most(cw_now(view->ctx) - coarse_op_at(view->m, p, vc, p->dma.head[vc])->head_ps, 0);
+}
+
+/* None of the channel's first operation has passed in a run. */
+static bool is_fresh(const struct lp_model *m, const struct lp_pe *p, enum hw_vc vc)
+{
+    return p->dma.passed[vc] == (lp_is_coarse(&m->config) ? lp_coarse_of(m, p)->skipped[vc] : 0);
+}
+
+/* Coarse tiles: those tiles of the channel's first operation for which the engine has been idle
+ * since they came have passed. */
+static void skip_tiles(struct lp_view *view, const struct lp_pe *p, enum hw_vc vc)
+{
+    const struct lp_model *m = view->m;
+    if (p->dma.count[vc] == 0 || p->dma.passed[vc] > 0 || p->dma.whole_chunks)
+        return;
+    const struct lp_coarse_op *const coarse = coarse_op_at(m, p, vc, p->dma.head[vc]);
+    const uint32_t tiles = coarse->tiles, most = tiles - coarse->rounds,
+                   chunk = m->dma.chunk_bytes,
+                   tile = first_op(m, p, vc)->bytes / tiles / chunk * chunk;
+    if (tiles == 1 || tile == 0)
+        return;
+    struct lp_coarse *const own = CW_MUT(view->ctx, lp_coarse_of(m, p));
+    const int64_t each_ps = hw_rate_ps(m->dma.rate, tile);
+    const int64_t idle_ps = lp_least(own->engine_idle_ps, spread_ps(view, p, vc));
+    const uint32_t skipped =
+        (uint32_t)lp_least(each_ps > 0 ? idle_ps / each_ps : most, most);
+    own->engine_idle_ps -= skipped * each_ps;
+    own->skipped[vc] = skipped * tile;
+    CW_MUT(view->ctx, &p->dma)->passed[vc] = skipped * tile;
+}
+
+static void use_idle_time(struct lp_view *view, const struct lp_pe *p)
+{
+    struct lp_coarse *const own = CW_MUT(view->ctx, lp_coarse_of(view->m, p));
+    own->engine_idle_ps += cw_now(view->ctx) - own->engine_end_ps;
+    own->engine_end_ps = cw_now(view->ctx);
+    for (enum hw_vc vc = 0; vc < HW_VCS; vc++)
+        skip_tiles(view, p, vc);
+}
+
 /* Gives the idle engine to the next operation, if there is one. */
 static void grant_engine(struct lp_view *view, uint32_t pe)
 {
@@ -195,6 +257,8 @@ static void grant_engine(struct lp_view *view, uint32_t pe)
     const struct lp_pe *p = lp_pe(m, view->cube, pe);
     if (p->dma.count[HW_VC_COMPUTE] == 0 && p->dma.count[HW_VC_COMM] == 0)
         return;
+    if (lp_is_coarse(&m->config))
+        use_idle_time(view, p);
     struct hw_dma *dma = CW_MUT(view->ctx, &p->dma);
     const uint32_t first_bytes[HW_VCS] = {first_op(m, p, HW_VC_COMPUTE)->bytes,
                                           first_op(m, p, HW_VC_COMM)->bytes};
@@ -205,25 +269,38 @@ static void grant_engine(struct lp_view *view, uint32_t pe)
                    op_sender(view, pe, first_op(m, p, (enum hw_vc)dma->last)), end_ps, pe,
                    dma->generation);
     for (enum hw_vc vc = 0; vc < HW_VCS; vc++)
-        if (grant_ps[vc] >= 0 && dma->passed[vc] == 0 && asks_memory(first_op(m, p, vc)))
-            request_memory(view, pe, first_op(m, p, vc), dma->generation, grant_ps[vc]);
+        if (grant_ps[vc] >= 0 && is_fresh(m, p, vc) && asks_memory(first_op(m, p, vc)))
+            request_memory(view, pe, vc, dma->generation, grant_ps[vc]);
 }
 
 bool lp_dma_has_room(const struct lp_view *view, uint32_t pe, enum hw_vc vc)
 {
-    return lp_pe(view->m, view->cube, pe)->dma.count[vc] < view->m->hw.dma_queue_depth;
+    const struct lp_model *m = view->m;
+    const struct lp_pe *p = lp_pe(m, view->cube, pe);
+    if (__builtin_expect(!lp_is_coarse(&m->config), 1) || p->dma.count[vc] == 0)
+        return p->dma.count[vc] < m->hw.dma_queue_depth;
+    uint64_t tiles = 0; /* that the operations stand for */
+    for (uint32_t i = 0; i < p->dma.count[vc]; i++)
+        tiles += coarse_op_at(m, p, vc, p->dma.head[vc] + i)->tiles;
+    return tiles < m->hw.dma_queue_depth;
 }
 
-void lp_dma_push(struct lp_view *view, uint32_t pe, enum hw_vc vc, struct hw_dma_op op)
+void lp_dma_push(struct lp_view *view, uint32_t pe, enum hw_vc vc, struct hw_dma_op op,
+                 struct lp_coarse_op coarse)
 {
     const struct lp_model *m = view->m;
     const struct lp_pe *p = lp_pe(m, view->cube, pe);
     cw_check(view->ctx, lp_dma_has_room(view, pe, vc));
     struct hw_dma *dma = CW_MUT(view->ctx, &p->dma);
     *CW_MUT(view->ctx, dma_op_at(m, p, vc, dma->head[vc] + (uint32_t)dma->count[vc])) = op;
+    if (lp_is_coarse(&m->config))
+        *CW_MUT(view->ctx, coarse_op_at(m, p, vc, dma->head[vc] + (uint32_t)dma->count[vc])) =
+            coarse;
     if (dma->count[vc]++ > 0)
         return;
     dma->passed[vc] = 0;
+    if (lp_is_coarse(&m->config))
+        CW_MUT(view->ctx, lp_coarse_of(m, p))->skipped[vc] = 0;
     if (dma->running == HW_VC_IDLE) {
         grant_engine(view, pe);
         return;
@@ -231,7 +308,7 @@ void lp_dma_push(struct lp_view *view, uint32_t pe, enum hw_vc vc, struct hw_dma
     bool regrant;
     const enum hw_vc running = vc == HW_VC_COMPUTE ? HW_VC_COMM : HW_VC_COMPUTE;
     const struct hw_dma_op *const first = first_op(m, p, running);
-    const bool asked = dma->passed[running] == 0 && asks_memory(first);
+    const bool asked = is_fresh(m, p, running) && asks_memory(first);
     const uint16_t depth =
         !asked || may_be_taken_back(p, first) ? view->ctx->event->depth : UINT16_MAX;
     const int64_t end_ps = hw_dma_newcomer(dma, &m->dma, vc, cw_now(view->ctx), depth, &regrant);
@@ -309,9 +386,21 @@ become_transfer(struct lp_view *view, uint32_t pe, const struct hw_dma_op *op, u
     }
 }
 
+/* Coarse tiles: a tile of a later round begins its way when the one before has ended it. */
+static int64_t rounds_ps(const struct lp_model *m, uint32_t rounds,
+                         const struct lp_transfer *tile)
+{
+    if (rounds <= 1)
+        return 0;
+    return (rounds - 1) * (m->hw.ipcq_wire_ps +
+                           hw_path_ps(&m->hw, lp_place_of(m, tile->src), lp_place_of(m, tile->dst),
+                                      (enum hw_memory)tile->memory, tile->exit, 0));
+}
+
 /* Bytes of an operation from TCM have passed the engine and go their way, as one message. */
 static void depart_from_tcm(struct lp_view *view, uint32_t pe, const struct hw_dma_op *op,
-                            uint32_t bytes, bool last)
+                            uint32_t bytes, bool last, int64_t since_ps,
+                            const struct lp_coarse_op *coarse)
 {
     const struct lp_model *m = view->m;
     const struct lp_pe *p = lp_pe(m, view->cube, pe);
@@ -328,9 +417,12 @@ static void depart_from_tcm(struct lp_view *view, uint32_t pe, const struct hw_d
         lp_cause_flight_part(LP_PART_DMA, lp_dma_out_ps(view, pe, operation));
         lp_cause_pass(HW_LINK_PE_NOC, HW_NODE_ROUTER);
     }
+    flight.sigma_ps = lp_most(flight.sigma_ps, since_ps);
     if (op->kind != LP_DMA_STORE) {
         struct lp_transfer transfer;
         become_transfer(view, pe, op, flight.epoch, bytes, last, &transfer);
+        if (lp_is_coarse(&m->config) && op->kind == LP_DMA_TILE)
+            flight.tau_ps += rounds_ps(m, coarse->rounds, &transfer);
         lp_route_on(view, sender, &flight, &transfer, m->router.of_pe[pe]);
         return;
     }
@@ -375,16 +467,24 @@ bool lp_dma_engine(struct lp_view *view, uint32_t pe, uint32_t generation, enum 
     const enum hw_vc vc = hw_dma_run_end(dma, &before);
     const struct hw_dma_op op = *first_op(m, p, vc);
     const bool last = dma->passed[vc] >= op.bytes;
+    const int64_t since_ps = spread_ps(view, p, vc);
+    const struct lp_coarse_op coarse = lp_is_coarse(&m->config)
+                                           ? *coarse_op_at(m, p, vc, dma->head[vc])
+                                           : (struct lp_coarse_op){0, 1, 1};
+    if (lp_is_coarse(&m->config))
+        CW_MUT(view->ctx, lp_coarse_of(m, p))->engine_end_ps = cw_now(view->ctx);
     if (!asks_memory(&op)) {
         if (is_cut(m, p, op.kind, op.dir))
-            depart_from_tcm(view, pe, &op, dma->passed[vc] - before, last);
+            depart_from_tcm(view, pe, &op, dma->passed[vc] - before, last, 0, &coarse);
         else if (last)
-            depart_from_tcm(view, pe, &op, op.bytes, true);
+            depart_from_tcm(view, pe, &op, op.bytes, true, since_ps, &coarse);
     }
     *freed = last ? vc : HW_VCS;
     if (last) {
         op_passed(view, pe, &op);
         dma->passed[vc] = 0;
+        if (lp_is_coarse(&m->config))
+            CW_MUT(view->ctx, lp_coarse_of(m, p))->skipped[vc] = 0;
         dma->head[vc] = (uint16_t)hw_remainder(dma->head[vc] + 1u, &m->by.dma_queue_depth);
         dma->count[vc]--;
     }
@@ -443,6 +543,9 @@ static void cross_on_way_out(struct lp_view *view, const struct cw_event *event,
     }
     struct lp_transfer transfer;
     become_transfer_of_load(view, load, flight, last, &transfer);
+    if (lp_is_coarse(&m->config) && load->kind == LP_DMA_TILE) {
+        flight->tau_ps += rounds_ps(m, load->order & UINT16_MAX, &transfer);
+    }
     lp_route_on(view, sender, flight, &transfer, m->router.of_pe[load->pe]);
 }
 
@@ -464,7 +567,13 @@ void lp_dma_memory(struct lp_view *view, const struct cw_event *event, struct lp
     const uint32_t bytes = piecewise && left > m->dma.chunk_bytes ? m->dma.chunk_bytes : left;
     const int64_t ser_ps = hw_ser_ps(&m->hw.link[lp_memory_link(memory)], bytes);
     const bool last = load.sent + bytes == load.bytes;
-    struct hw_flight flight = {cw_now(view->ctx) + ser_ps, ser_ps, bytes,
+    /* with coarse tiles, the first have left it before */
+    const bool coarse = load.spread_ps > 0 && load.kind != LP_DMA_PUT;
+    const int64_t last_ps =
+        coarse ? ser_ps / (load.order >> 16) * (load.order & UINT16_MAX) : ser_ps;
+    const int64_t before_ps = lp_least(load.spread_ps, ser_ps - last_ps);
+    struct hw_flight flight = {cw_now(view->ctx) + ser_ps - before_ps,
+                               lp_most(ser_ps, load.spread_ps + last_ps), bytes,
                                batch_of(m, p, load.queue, (uint32_t)event->number),
                                lp_piece(event->entity, event->number, last)};
     if (lp_traces_causes(m))

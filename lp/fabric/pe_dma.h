@@ -46,7 +46,8 @@ static inline enum hw_vc lp_vc(const struct lp_model *m, enum hw_vc vc)
 bool lp_dma_has_room(const struct lp_view *view, uint32_t pe, enum hw_vc vc);
 
 /* Puts an operation into a channel that has room. */
-void lp_dma_push(struct lp_view *view, uint32_t pe, enum hw_vc vc, struct hw_dma_op op);
+void lp_dma_push(struct lp_view *view, uint32_t pe, enum hw_vc vc, struct hw_dma_op op,
+                 struct lp_coarse_op coarse);
 /* LP_EVENT_ENGINE: a run of the engine ends. *freed: the channel in which a place has become free,
  * or HW_VCS. False: the event is stale. Otherwise the caller lets waiting calls take the place,
  * and then calls lp_dma_continue(). */

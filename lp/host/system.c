@@ -162,7 +162,7 @@ static void trace_causes(struct lp_system *system, bool wanted)
     struct lp_model *const m = &system->model;
     m->emit.causes = wanted;
     m->emit.notes = wanted || m->emit.waits;
-    m->emit.crossings = m->emit.links || m->needs.accounts > 0;
+    m->emit.crossings = m->emit.links || m->needs.accounts > 0 || lp_is_coarse(&m->config);
     m->hw.watched = m->hw.jittered || wanted || m->emit.crossings;
 }
 
@@ -820,7 +820,9 @@ void lp_system_set_now(struct lp_system *system, int64_t now_ps) { system->host_
 
 uint64_t lp_system_free_tcm(const struct lp_system *system)
 {
-    return system->model.tcm_queue_bytes;
+    const struct lp_model *const m = &system->model;
+    const uint64_t more = m->hw.tcm_bytes - m->hw.tcm_bytes / lp_coarse(&m->config);
+    return more == 0 ? m->tcm_queue_bytes : (m->tcm_queue_bytes - more / m->needs.queues) / 64 * 64;
 }
 
 int64_t lp_system_reaction_ps(const struct lp_system *system)

@@ -101,6 +101,8 @@ struct tl_args {
         sip_h; /* the grid of SIPs; a ring's length and 1; 0 in a launch of the host's */
     struct tl_region region[TL_REGIONS]; /* output, scratch: as the algorithm says */
     int64_t scalar[TL_SCALARS_MAX];      /* from the algorithm's kernel_args() */
+    uint32_t piece_tiles;     /* with coarse tiles: a kernel ends so many tiles before it begins the
+                                 next     ones; 0: it moves tile after tile */
     const int64_t *parameter; /* values of the algorithm's parameters; const; NULL: it has none */
     const void *more; /* other data that the kernel reads: const as long as it runs; NULL: none */
     const void *own;  /* likewise, of this launch alone */
@@ -170,6 +172,10 @@ static inline uint32_t tl_itemsize(enum lp_dtype dtype) { return lp_dtype_bytes(
 uint32_t tl_tile_elems(const struct tl *tl); /* elements per full tile */
 uint32_t tl_tiles(const struct tl *tl);
 uint32_t tl_tile_bytes(const struct tl *tl, uint32_t tile); /* the last may be shorter */
+
+/* With coarse tiles (QUEUES.md): from here on the kernel ends the exchange of so many tiles before
+ * it begins that of the next ones; 0, as it starts: it moves tile after tile. */
+void tl_pieces(struct tl *tl, uint32_t tiles);
 
 /* ---- operands ------------------------------------------------------------------------------- */
 

@@ -95,5 +95,5 @@ void tl_wait_for_channel(struct tl *tl, enum hw_vc vc)
 uint32_t tl_full_tile_bytes(const struct tl *tl)
 {
     const uint32_t itemsize = tl_itemsize((enum lp_dtype)tl->launch->args.dtype);
-    return lp_tile_bytes(&tl->view->m->config) / itemsize * itemsize;
+    return lp_move_bytes(&tl->view->m->config) / itemsize * itemsize;
 }

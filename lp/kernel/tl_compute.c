@@ -5,6 +5,7 @@
  */
 #include "lp/kernel/tl_compute.h"
 
+#include "lp/kernel/tl_coarse.h"
 #include "lp/kernel/tl_cost.h"
 
 /* Overheads of an operation that PE_SCHEDULER issues, and the ways of its operands and its result.
@@ -30,8 +31,9 @@ static int64_t math_ps(const struct tl *tl, uint32_t elements)
 void tl_effect_math(struct tl *tl)
 {
     struct tl_call *call = &tl->kernel->call;
-    const uint32_t elements = call->bytes / tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
-    tl->local_ps += around_math_ps(tl, 2ull * call->bytes, call->bytes) + math_ps(tl, elements);
+    const uint64_t bytes = tl_each_bytes(tl, call->bytes);
+    const uint32_t elements = (uint32_t)(bytes / tl_itemsize((enum lp_dtype)tl_args(tl)->dtype));
+    tl_pay(tl, around_math_ps(tl, 2 * bytes, bytes) + math_ps(tl, elements));
     TL_EMIT_OP(tl, .kind = LP_OP_MATH, .math = call->math, .bytes = call->bytes, .a = call->a,
                .b = call->b, .dst = call->dst);
     call->step = STEP_DONE;
@@ -40,9 +42,10 @@ void tl_effect_math(struct tl *tl)
 void tl_effect_cast(struct tl *tl)
 {
     struct tl_call *call = &tl->kernel->call;
-    const uint32_t elements = call->bytes / tl_itemsize((enum lp_dtype)call->dtype);
+    const uint64_t bytes = tl_each_bytes(tl, call->bytes);
+    const uint32_t elements = (uint32_t)(bytes / tl_itemsize((enum lp_dtype)call->dtype));
     const uint64_t result = (uint64_t)elements * tl_itemsize((enum lp_dtype)call->math);
-    tl->local_ps += around_math_ps(tl, call->bytes, result) + math_ps(tl, elements);
+    tl_pay(tl, around_math_ps(tl, bytes, result) + math_ps(tl, elements));
     TL_EMIT_OP(tl, .kind = LP_OP_CAST, .math = call->math, .dtype = call->dtype,
                .bytes = call->bytes, .a = call->a, .dst = call->dst);
     call->step = STEP_DONE;

@@ -6,6 +6,7 @@
 #include "lp/kernel/tl_memory.h"
 
 #include "lp/fabric/pe_dma.h"
+#include "lp/kernel/tl_coarse.h"
 #include "lp/kernel/tl_queue.h"
 
 /* A run of received tiles is several values, a record each. */
@@ -61,7 +62,10 @@ static void effect_move(struct tl *tl, enum lp_dma_kind kind)
         move->from_at = tl_offset_of(tl, call->a);
         move->to_at = tl_offset_of(tl, call->dst);
     }
-    lp_dma_push(tl->view, tl->pe, vc, op);
+    const bool coarse = lp_is_coarse(&tl->view->m->config);
+    if (coarse)
+        tl_coarse_move(tl, (uint8_t)kind);
+    lp_dma_push(tl->view, tl->pe, vc, op, coarse ? tl_coarse_move_op(tl) : tl_exact_op(tl));
     if (kind != LP_DMA_LOAD && kind != LP_DMA_STORE_TO && call->dst.space == LP_SPACE_HBM)
         lp_note_written(tl->view, tl->p, tl->launch->queue, tl->launch->batch);
     if (kind == LP_DMA_STORE_TO) /* the value is bound; STORED comes when it is there */
@@ -106,6 +110,8 @@ void tl_effect_copy_tile(struct tl *tl)
 void tl_moved(struct tl *tl)
 {
     const enum tl_call_kind kind = (enum tl_call_kind)tl->kernel->call.kind;
+    if (lp_is_coarse(&tl->view->m->config))
+        tl_coarse_moved(tl);
     if (kind == CALL_COPY_TILE)
         tl_emit_recv(tl);
     else
@@ -123,6 +129,8 @@ void tl_effect_wait_dma(struct tl *tl)
     }
     if (*state == LP_MOVE_FREE)
         tl_fail(tl, "", ": wait_dma for handle %u, which names no operation", call->move - 1u);
+    if (lp_is_coarse(&tl->view->m->config))
+        tl_coarse_moved(tl);
     *CW_MUT(tl->view->ctx, state) = LP_MOVE_FREE;
     call->step = STEP_DONE;
 }

@@ -3,6 +3,7 @@
  * (lp/QUEUES.md, "One-sided operations"). Their arrival is in one_sided.c. Runs in handlers only.
  */
 #include "lp/fabric/pe_dma.h"
+#include "lp/kernel/tl_coarse.h"
 #include "lp/kernel/tl_call.h"
 #include "lp/queues/one_sided.h"
 
@@ -40,7 +41,7 @@ static bool push_one_sided(struct tl *tl, struct hw_dma_op op)
     }
     op.number = tl_next_number(tl);
     op.queue = tl->launch->queue & 15;
-    lp_dma_push(tl->view, tl->pe, vc, op);
+    lp_dma_push(tl->view, tl->pe, vc, op, tl_exact_op(tl));
     tl->kernel->call.step = STEP_DONE;
     return true;
 }

@@ -36,7 +36,7 @@ uint32_t tl_pe_index(const struct tl *tl, struct hw_place place)
     return hw_pe_index(&tl->view->m->hw, place);
 }
 
-uint32_t tl_slot_bytes(const struct tl *tl) { return lp_tile_bytes(&tl->view->m->config); }
+uint32_t tl_slot_bytes(const struct tl *tl) { return lp_move_bytes(&tl->view->m->config); }
 
 bool tl_installed(const struct tl *tl, enum hw_dir dir)
 {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lp/fabric/pe_dma.h"
+#include "lp/kernel/tl_coarse.h"
 #include "lp/kernel/tl_cost.h"
 #include "lp/queues/ipcq.h"
 #include "lp/queues/queue_ends.h"
@@ -92,10 +93,10 @@ void tl_effect_send(struct tl *tl)
     const enum hw_dir dir = (enum hw_dir)call->dir;
     check_direction(tl, dir);
     const struct lp_queue *queue = &tl->p->queue[dir];
-    if (call->bytes > lp_tile_bytes(&m->config))
+    if (call->bytes > lp_move_bytes(&m->config))
         tl_fail(tl, "IpcqTileTooLarge: ",
                 ": a tile of %u bytes does not fit in a slot of %u (defaults.slot_size)",
-                call->bytes, lp_tile_bytes(&m->config));
+                call->bytes, lp_move_bytes(&m->config));
     if (__builtin_expect(queue->my_head == UINT32_MAX, 0)) /* a slot is the number's remainder */
         tl_fail(tl, "IpcqTooManyTiles: ",
                 ": its queue has carried %u tiles, the most that one queue carries in a run",
@@ -108,7 +109,9 @@ void tl_effect_send(struct tl *tl)
         tl_wait_for_channel(tl, vc);
         return;
     }
-    const struct hw_dma_op op = {.bytes = lp_bytes_on_way(&m->config, call->bytes),
+    if (lp_is_coarse(&m->config) && call->waited != LP_WAIT_NONE)
+        tl_coarse_waited(tl, INT64_MAX);
+    const struct hw_dma_op op = {.bytes = tl_bytes_on_way(tl, call->bytes),
                                  .number = tl_next_number(tl),
                                  .seq = queue->my_head,
                                  .kind = LP_DMA_TILE,
@@ -116,7 +119,8 @@ void tl_effect_send(struct tl *tl)
                                  .dir = call->dir,
                                  .memory = tl_memory_of(call->a),
                                  .slice = (uint8_t)tl->pe};
-    lp_dma_push(tl->view, tl->pe, vc, op);
+    lp_dma_push(tl->view, tl->pe, vc, op,
+                lp_is_coarse(&m->config) ? tl_coarse_send_op(tl) : tl_exact_op(tl));
     if (m->emit.ops)
         emit_send(tl, op.seq);
     struct lp_queue *const own = CW_MUT(tl->view->ctx, queue);
@@ -206,8 +210,9 @@ static __attribute__((noinline, cold)) bool read_slot(struct tl *tl, enum hw_dir
         return true;
     call->reading = (uint8_t)(dir + 1);
     call->reading_seq = (uint8_t)seq;
-    const int64_t slot_ps = hw_slot_ps(&m->hw, tl->pe, m->config.slots, call->bytes);
-    tl->local_ps += slot_ps;
+    const int64_t slot_ps =
+        hw_slot_ps(&m->hw, tl->pe, m->config.slots, tl_each_bytes(tl, call->bytes));
+    tl_pay(tl, slot_ps);
     tl_note_part(tl, LP_PART_SLOT, slot_ps);
     return false;
 }
@@ -230,7 +235,7 @@ static __attribute__((noinline, cold)) void push_credit(struct tl *tl, enum hw_d
                                  .kind = LP_DMA_CREDIT,
                                  .queue = tl->launch->queue & 15,
                                  .dir = (uint8_t)dir};
-    lp_dma_push(tl->view, tl->pe, lp_vc(m, HW_VC_COMM), op);
+    lp_dma_push(tl->view, tl->pe, lp_vc(m, HW_VC_COMM), op, tl_exact_op(tl));
 }
 
 /* Takes a tile now. False: the credit goes through PE_DMA and has no place there yet. *credit_ps:
@@ -243,6 +248,8 @@ static bool take_tile(struct tl *tl, enum hw_dir dir, uint32_t seq, int64_t *cre
         tl_wait_for_channel(tl, vc);
         return false;
     }
+    if (lp_is_coarse(&m->config))
+        tl_coarse_received(tl, dir);
     tl->kernel->call.reading = 0;
     tl->kernel->received_dir = (uint8_t)dir;
     tl->kernel->received_seq = seq;
@@ -279,7 +286,7 @@ static void move_to_place(struct tl *tl)
         call->a = tl_received(tl);
         return;
     }
-    tl->local_ps += tl_issue_ps(tl, ISSUE_MEMORY, 1);
+    tl_pay(tl, tl_issue_ps(tl, ISSUE_MEMORY, 1));
     call->kind = CALL_COPY_TILE;
     call->step = STEP_EFFECT;
     call->memory = (uint8_t)(tl->view->m->tile_memory | to << 4);
@@ -289,7 +296,7 @@ static void move_to_place(struct tl *tl)
 /* A receive returns when its credit is out. */
 static void wait_for_credit(struct tl *tl, int64_t credit_ps)
 {
-    tl->local_ps += credit_ps;
+    tl_pay(tl, credit_ps);
     tl_note_part(tl, LP_PART_CREDIT, credit_ps);
 }
 
@@ -439,8 +446,10 @@ void tl_check_all_received(struct tl *tl)
 void tl_effect_move_tile(struct tl *tl)
 {
     struct tl_call *call = &tl->kernel->call;
-    if (tl->view->m->tile_memory == HW_MEMORY_TCM)
-        tl->local_ps += tl_fetch_ps(tl, call->bytes, call->bytes);
+    if (tl->view->m->tile_memory == HW_MEMORY_TCM) {
+        const uint64_t bytes = tl_each_bytes(tl, call->bytes);
+        tl_pay(tl, tl_fetch_ps(tl, bytes, bytes));
+    }
     tl_emit_recv(tl);
     call->step = STEP_DONE;
 }

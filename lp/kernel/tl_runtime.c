@@ -14,6 +14,7 @@
 #include "lp/kernel/tl_runtime.h"
 
 #include "lp/fabric/pe_dma.h"
+#include "lp/kernel/tl_coarse.h"
 #include "lp/kernel/tl_steps.h"
 #include "lp/kernel/tl_watch.h"
 
@@ -142,6 +143,8 @@ static void begin_kernel(struct lp_view *view, uint32_t pe, struct lp_queued que
         CW_MUT(view->ctx, &tl.p->dma)->whole_chunks = in_chunks;
     if (lp_notes_waits(view->m) && view->m->needs.launches > 0)
         note_began(&tl, &queued);
+    if (lp_is_coarse(&view->m->config))
+        tl_coarse_begin(&tl);
     tl_emit_mark(&tl, LP_MARK_START, 0);
     tl.local_ps += view->m->hw.launch_static_ps;
     tl_note_part(&tl, LP_PART_STATIC, view->m->hw.launch_static_ps);

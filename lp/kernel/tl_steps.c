@@ -5,6 +5,7 @@
 #include "lp/kernel/tl_steps.h"
 
 #include "lp/fabric/pe_dma.h"
+#include "lp/kernel/tl_coarse.h"
 #include "lp/kernel/tl_cost.h"
 #include "lp/kernel/tl_memory.h"
 
@@ -74,7 +75,7 @@ static bool load_operands(struct tl *tl)
     const uint32_t operands = fetches(call) ? 2 : 1; /* a tile's dimensions are in b's place */
     while (call->operand < operands) {
         if (loaded_from(tl, current_operand(call)) != HW_MEMORY_TCM && next_load_bytes(tl) > 0) {
-            tl->local_ps += tl_issue_ps(tl, ISSUE_MEMORY, 1 + 2 * call->tile + call->operand);
+            tl_pay(tl, tl_issue_ps(tl, ISSUE_MEMORY, 1 + 2 * call->tile + call->operand));
             call->step = STEP_OPERAND;
             return false;
         }
@@ -100,7 +101,7 @@ static void load_operand(struct tl *tl)
                                  .dir = LP_OWNER(tl->context, 0),
                                  .memory = (uint8_t)loaded_from(tl, current_operand(call)),
                                  .slice = (uint8_t)tl->pe};
-    lp_dma_push(tl->view, tl->pe, vc, op);
+    lp_dma_push(tl->view, tl->pe, vc, op, tl_exact_op(tl));
     call->step = STEP_OPERAND_DMA;
     tl_wait_for(tl, LP_WAIT_DMA);
 }
@@ -134,7 +135,7 @@ bool tl_advance(struct tl *tl)
             call->step = STEP_OPERANDS;
             break;
         case STEP_ISSUE:
-            tl->local_ps += tl_issue_ps(tl, row->overheads, 0);
+            tl_pay(tl, tl_issue_ps(tl, row->overheads, 0));
             if (__builtin_expect(tl->view->m->slot_send, 0) && call->kind == CALL_SEND)
                 write_slot(tl);
             call->step = STEP_EFFECT;

@@ -43,6 +43,12 @@ bool lp_ipcq_visible(struct lp_view *view, const struct lp_transfer *transfer)
                 "IpcqInitMsg; launch kernels when the installation is over",
                 transfer->src, view->sip, view->cube_in_sip, pe);
     struct lp_queue *queue = CW_MUT(view->ctx, &p->queue[dir]);
+    if (lp_is_coarse(&view->m->config)) {
+        struct lp_coarse_queue *const own =
+            &CW_MUT(view->ctx, lp_coarse_of(view->m, p))->queue[dir];
+        own->visible_ps = cw_now(view->ctx);
+        own->sigma_ps = transfer->sigma_ps;
+    }
     if (view->m->emit.arrivals) {
         const struct lp_arrival arrival = {.t_ps = cw_now(view->ctx),
                                            .pe = transfer->dst,

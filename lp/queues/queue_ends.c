@@ -338,7 +338,8 @@ struct lp_ring_area lp_plan_rings(const struct lp_plan *plan)
     const uint64_t bytes =
         (uint64_t)plan->rings_max * plan->queues.n_slots * plan->queues.slot_bytes;
     if (plan->queues.slots == HW_MEMORY_TCM)
-        return (struct lp_ring_area){plan->hw.tcm_bytes - bytes, plan->hw.tcm_bytes};
+        return (struct lp_ring_area){lp_tcm_bytes(&plan->hw, &plan->queues) - bytes,
+                                     lp_tcm_bytes(&plan->hw, &plan->queues)};
     return (struct lp_ring_area){0,
                                  plan->queues.slots == HW_MEMORY_SRAM ? plan->pes * bytes : bytes};
 }
@@ -354,7 +355,8 @@ struct lp_endpoint lp_endpoint_of(const struct lp_plan *plan, uint32_t pe_index,
                                    .slot_size = plan->queues.slot_bytes};
     const bool sram = plan->queues.slots == HW_MEMORY_SRAM;
     if (plan->queues.slots == HW_MEMORY_TCM)
-        endpoint.rx_base_offset = (uint32_t)plan->hw.tcm_bytes - at.to_end * ring;
+        endpoint.rx_base_offset =
+            (uint32_t)lp_tcm_bytes(&plan->hw, &plan->queues) - at.to_end * ring;
     else
         endpoint.rx_base_offset = ((sram ? place.pe * plan->rings_max : 0) + at.from_start) * ring;
     struct hw_phys_addr address = {plan->queues.slots, place, endpoint.rx_base_offset};

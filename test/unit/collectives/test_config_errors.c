@@ -338,7 +338,7 @@ static void set_has_the_same_checks(void **state)
         "mean 'module'? known here: extends, module, topology, mapper, validator, wiring, "
         "buffer_kind, backpressure, recv_fairness, n_slots, slot_size, min_way_bytes, "
         "protocol, ll_max_tile_bytes, ll_n_slots, ll_slot_size, ll_piece_size, ll128_n_slots, "
-        "ll128_slot_size, ll128_piece_size, piece_size, tile_min_size, vc, vc_chunk_size, "
+        "ll128_slot_size, ll128_piece_size, piece_size, tile_min_size, coarse, vc, vc_chunk_size, "
         "vc_weights, ipcq_credit_size_bytes, credit_return_mode, recv_blocks_on_credit, "
         "strict_validation, whole_tensor, host_copy, world_size, root, root_cube, rank_invariant, "
         "accumulate, fp8_overflow, "
