@@ -110,8 +110,9 @@ static void load_operand(struct tl *tl)
 static __attribute__((noinline, cold)) void write_slot(struct tl *tl)
 {
     const struct lp_model *const m = tl->view->m;
-    const int64_t slot_ps = hw_slot_ps(&m->hw, tl->pe, m->config.slots, tl->kernel->call.bytes);
-    tl->local_ps += slot_ps;
+    const int64_t slot_ps =
+        hw_slot_ps(&m->hw, tl->pe, m->config.slots, tl_each_bytes(tl, tl->kernel->call.bytes));
+    tl_pay(tl, slot_ps);
     tl_note_part(tl, LP_PART_SLOT, slot_ps);
 }
 
