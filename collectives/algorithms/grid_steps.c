@@ -27,13 +27,15 @@ uint64_t grid_offset(const struct tl *tl, const struct grid_frame *f)
     return (uint64_t)f->first * full_tile_bytes(tl);
 }
 
-bool grid_next_piece(const struct tl *tl, struct grid_frame *f)
+bool grid_next_piece(struct tl *tl, struct grid_frame *f)
 {
     const uint32_t next = f->first + f->tiles, left = tl_tiles(tl) - next;
     const uint32_t piece = (uint32_t)grid_scalar(tl, GRID_PIECE);
     if (left == 0)
         return false;
     grid_take(f, next, piece == 0 || left < piece ? left : piece, 0);
+    f->whole = 1;
+    tl_pieces(tl, TL_UNCUT); /* it is loaded as a whole */
     return true;
 }
 
@@ -87,10 +89,18 @@ static void add(struct tl *tl, const struct grid_frame *f, uint32_t dst, struct 
 
 /* ---- along a line ---------------------------------------------------------------------------- */
 
+/* A step begins that takes each tile in turn. */
+static void begin_step(struct tl *tl, const struct grid_frame *f)
+{
+    if (f->whole)
+        tl_pieces(tl, 0);
+}
+
 /* acc = acc + the tiles from `dir`. The value is in TCM afterwards. */
 enum tl_status grid_add_from(struct tl *tl, struct grid_frame *f, enum hw_dir dir)
 {
     TL_BEGIN(&f->leaf);
+    begin_step(tl, f);
     for (f->i = 0; f->i < f->tiles; f->i++) {
         TL_CALL(&f->leaf, tl_recv(tl, dir, bytes_of(tl, f, f->i)));
         TL_CALL(&f->leaf,
@@ -103,6 +113,7 @@ enum tl_status grid_add_from(struct tl *tl, struct grid_frame *f, enum hw_dir di
 enum tl_status grid_send_to(struct tl *tl, struct grid_frame *f, enum hw_dir dir)
 {
     TL_BEGIN(&f->leaf);
+    begin_step(tl, f);
     for (f->i = 0; f->i < f->tiles; f->i++)
         TL_CALL(&f->leaf, tl_send(tl, dir, tile_of(tl, f->value, f->i), bytes_of(tl, f, f->i)));
     TL_END(&f->leaf);
@@ -111,6 +122,7 @@ enum tl_status grid_send_to(struct tl *tl, struct grid_frame *f, enum hw_dir dir
 enum tl_status grid_receive_from(struct tl *tl, struct grid_frame *f, enum hw_dir dir)
 {
     TL_BEGIN(&f->leaf);
+    begin_step(tl, f);
     for (f->i = 0; f->i < f->tiles; f->i++) {
         TL_CALL(&f->leaf, tl_recv(tl, dir, bytes_of(tl, f, f->i)));
         if (f->i == 0)

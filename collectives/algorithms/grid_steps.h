@@ -41,7 +41,8 @@ struct grid_frame {
     uint32_t r, k;                    /* round; tensor of a row */
     struct lp_operand value;          /* the tiles so far: in TCM, or as they were received */
     struct lp_operand row, ring;      /* first tile that a row, a column ring brought */
-    uint32_t sum;                     /* rank_invariant: offset in TCM of the sum so far */
+    uint32_t whole; /* 1: each step takes all tiles before the next step takes the first */
+    uint32_t sum;   /* rank_invariant: offset in TCM of the sum so far */
 };
 _Static_assert(sizeof(struct grid_frame) <= TL_FRAME_BYTES, "the frame fits in a kernel's state");
 
@@ -70,7 +71,7 @@ uint64_t grid_offset(const struct tl *tl, const struct grid_frame *f);
 uint32_t grid_bytes(const struct tl *tl, const struct grid_frame *f);
 /* Takes the next piece of the tensor, or the first, at the start of TCM. False: there was none
  * left. */
-bool grid_next_piece(const struct tl *tl, struct grid_frame *f);
+bool grid_next_piece(struct tl *tl, struct grid_frame *f);
 /* Marks a phase in the last piece; those before it are phase GRID_EARLIER, which comes first. */
 void grid_phase(struct tl *tl, const struct grid_frame *f, uint32_t phase);
 enum { GRID_EARLIER };

@@ -28,6 +28,7 @@ static enum tl_status lrab_hierarchical_run(struct tl *tl, void *state)
         TL_CALL(&f->line, tl_load(tl, 0, tl_shard(tl) + grid_offset(tl, f), grid_bytes(tl, f)));
         TL_RUN(&f->line, grid_all_reduce(tl, f, REDUCE));
         grid_phase(tl, f, STORE);
+        tl_pieces(tl, TL_UNCUT);
         TL_CALL(&f->line, tl_store(tl, tl_shard(tl) + grid_offset(tl, f), tl_last(f->value),
                                    grid_bytes(tl, f)));
     }

@@ -81,6 +81,7 @@ static enum tl_status pe_hierarchical_run(struct tl *tl, void *state)
         grid_phase(tl, f, PE_ROW_BROADCAST);
         TL_RUN(&f->line, grid_broadcast(tl, f, row));
         grid_phase(tl, f, STORE);
+        tl_pieces(tl, TL_UNCUT);
         TL_CALL(&f->line, tl_store(tl, tl_shard(tl) + grid_offset(tl, f), tl_last(f->value),
                                    grid_bytes(tl, f)));
     }

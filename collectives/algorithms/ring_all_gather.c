@@ -184,6 +184,7 @@ static enum tl_status ring_all_gather_run(struct tl *tl, void *state)
     TL_BEGIN(&f->line);
     while (next_piece(tl, f)) {
         ring_all_gather_phase(tl, f, LOAD);
+        tl_pieces(tl, TL_UNCUT);
         TL_CALL(&f->line, tl_load(tl, 0, tl_shard(tl) + lane_tile_offset(tl, f->first),
                                   bytes_of_piece(tl, f)));
         TL_RUN(&f->line, lane_keep(tl, &f->stores, place_of_tile(tl, f, tl_args(tl)->rank, 0),

@@ -22,6 +22,7 @@ static enum tl_status ring_allreduce_run(struct tl *tl, void *state)
         grid_phase(tl, f, RING);
         TL_RUN(&f->line, grid_exchange(tl, f, 0));
         grid_phase(tl, f, STORE);
+        tl_pieces(tl, TL_UNCUT);
         TL_CALL(&f->line, tl_store(tl, tl_shard(tl) + grid_offset(tl, f), tl_last(f->value),
                                    grid_bytes(tl, f)));
     }

@@ -38,6 +38,7 @@ static enum tl_status tree_allreduce_run(struct tl *tl, void *state)
         if (right)
             TL_RUN(&f->line, grid_send_to(tl, f, HW_DIR_CHILD_RIGHT));
         grid_phase(tl, f, STORE);
+        tl_pieces(tl, TL_UNCUT);
         TL_CALL(&f->line, tl_store(tl, tl_shard(tl) + grid_offset(tl, f), tl_last(f->value),
                                    grid_bytes(tl, f)));
     }

@@ -174,7 +174,9 @@ uint32_t tl_tiles(const struct tl *tl);
 uint32_t tl_tile_bytes(const struct tl *tl, uint32_t tile); /* the last may be shorter */
 
 /* With coarse tiles (QUEUES.md): from here on the kernel ends the exchange of so many tiles before
- * it begins that of the next ones; 0, as it starts: it moves tile after tile. */
+ * it begins that of the next ones; 0, as it starts: it moves tile after tile; TL_UNCUT: its calls
+ * are not on tiles. Nothing that it does from here on was begun before. */
+enum { TL_UNCUT = 0x7fffffff };
 void tl_pieces(struct tl *tl, uint32_t tiles);
 
 /* ---- operands ------------------------------------------------------------------------------- */

@@ -20,12 +20,14 @@ static struct lp_coarse_context *context_of(const struct tl *tl)
 }
 
 /* Tiles that the current call is for. */
-static uint32_t tiles_of_call(const struct tl *tl, const struct lp_coarse_context *own)
+static uint32_t tiles_of_call(const struct tl *tl)
 {
     const struct tl_call *const call = &tl->kernel->call;
+    const struct lp_coarse_context *const own =
+        &lp_coarse_of(tl->view->m, tl->p)->context[tl->context];
     if (call->kind == CALL_WAIT_DMA)
         return own->move[call->move].tiles > 0 ? (uint32_t)own->move[call->move].tiles : 1;
-    if (call->kind == CALL_DOT || call->bytes == 0)
+    if (call->kind == CALL_DOT || call->bytes == 0 || own->piece_tiles == TL_UNCUT)
         return 1;
     return lp_coarse_tiles(tl->view->m, call->bytes);
 }
@@ -57,7 +59,7 @@ void tl_coarse_begin(struct tl *tl)
 void tl_coarse_pay(struct tl *tl, int64_t each_ps)
 {
     struct lp_coarse_context *const own = context_of(tl);
-    const uint32_t tiles = tiles_of_call(tl, own);
+    const uint32_t tiles = tiles_of_call(tl);
     const int64_t between_ps = (tiles - rounds_of(tl, tiles)) * each_ps;
     tl->local_ps += tiles * each_ps - use_lead(own, between_ps, INT64_MAX);
 }
@@ -75,7 +77,7 @@ void tl_coarse_received(struct tl *tl, enum hw_dir dir)
 {
     const struct lp_coarse *const coarse = lp_coarse_of(tl->view->m, tl->p);
     const struct tl_call *const call = &tl->kernel->call;
-    const uint32_t tiles = lp_coarse_tiles(tl->view->m, call->bytes);
+    const uint32_t tiles = tiles_of_call(tl);
     const int64_t since_ps = tl->local_ps - coarse->queue[dir].visible_ps;
     const bool waited = call->waited == LP_WAIT_DATA;
     context_of(tl)->begin_ps = waited ? tl->kernel->wait_ps : tl->local_ps;
@@ -131,11 +133,10 @@ void tl_coarse_move(struct tl *tl, uint8_t kind)
     const struct tl_call *const call = &tl->kernel->call;
     struct lp_coarse_context *const own = context_of(tl);
     struct lp_coarse_move *const move = &own->move[call->move];
-    const uint32_t tiles = lp_coarse_tiles(tl->view->m, call->bytes), rounds = rounds_of(tl, tiles);
+    const uint32_t tiles = tiles_of_call(tl), rounds = rounds_of(tl, tiles);
     const int64_t each_ps = tiles > 1 ? move_ps(tl, kind, tl_each_bytes(tl, call->bytes)) : 0;
     const int64_t head_ps = lp_most(move_head_ps(tl, own, tiles), move->free_ps);
-    move->least_ps =
-        lp_most(tl->local_ps + rounds * each_ps, head_ps + (int64_t)tiles * each_ps);
+    move->least_ps = lp_most(tl->local_ps + rounds * each_ps, head_ps + (int64_t)tiles * each_ps);
     move->spread_ps = move->least_ps - head_ps - rounds * each_ps;
     move->tiles = tiles;
     if (call->move == 0) { /* the kernel's own time, as in tl_coarse_pay() */
@@ -153,7 +154,7 @@ void tl_coarse_moved(struct tl *tl)
 
 struct lp_coarse_op tl_coarse_move_op(const struct tl *tl)
 {
-    const uint32_t tiles = lp_coarse_tiles(tl->view->m, tl->kernel->call.bytes);
+    const uint32_t tiles = tiles_of_call(tl);
     return (struct lp_coarse_op){
         move_head_ps(tl, &lp_coarse_of(tl->view->m, tl->p)->context[tl->context], tiles), tiles,
         rounds_of(tl, tiles)};
@@ -164,7 +165,7 @@ struct lp_coarse_op tl_coarse_send_op(struct tl *tl)
     const struct tl_call *const call = &tl->kernel->call;
     struct lp_coarse *const coarse = coarse_of(tl);
     const struct lp_coarse_context *const own = &coarse->context[tl->context];
-    const uint32_t tiles = lp_coarse_tiles(tl->view->m, call->bytes), rounds = rounds_of(tl, tiles);
+    const uint32_t tiles = tiles_of_call(tl), rounds = rounds_of(tl, tiles);
     int64_t *const sent_ps = &coarse->queue[call->dir].sent_ps;
     const int64_t spread_ps = spread_since(tl, own, tiles, *sent_ps);
     *sent_ps = tl->local_ps;
