@@ -551,8 +551,7 @@ static bool must_settle(const struct tl *tl, const struct schedule_frame *f)
 /* Tiles that the step moves before another step does. */
 static uint32_t tiles_of_piece(const struct tl *tl, const struct schedule_frame *f)
 {
-    return goes_together(tl, f, step_of(tl, f, f->at.step)) ? 0
-                                                            : program_of(tl)->exact_piece_tiles;
+    return goes_together(tl, f, step_of(tl, f, f->at.step)) ? 0 : program_of(tl)->exact_piece_tiles;
 }
 
 /* It sends, and receives in a stream of its own meanwhile. */

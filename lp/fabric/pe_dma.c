@@ -226,16 +226,14 @@ static void skip_tiles(struct lp_view *view, const struct lp_pe *p, enum hw_vc v
     if (p->dma.count[vc] == 0 || p->dma.passed[vc] > 0 || p->dma.whole_chunks)
         return;
     const struct lp_coarse_op *const coarse = coarse_op_at(m, p, vc, p->dma.head[vc]);
-    const uint32_t tiles = coarse->tiles, most = tiles - coarse->rounds,
-                   chunk = m->dma.chunk_bytes,
+    const uint32_t tiles = coarse->tiles, most = tiles - coarse->rounds, chunk = m->dma.chunk_bytes,
                    tile = first_op(m, p, vc)->bytes / tiles / chunk * chunk;
     if (tiles == 1 || tile == 0)
         return;
     struct lp_coarse *const own = CW_MUT(view->ctx, lp_coarse_of(m, p));
     const int64_t each_ps = hw_rate_ps(m->dma.rate, tile);
     const int64_t idle_ps = lp_least(own->engine_idle_ps, spread_ps(view, p, vc));
-    const uint32_t skipped =
-        (uint32_t)lp_least(each_ps > 0 ? idle_ps / each_ps : most, most);
+    const uint32_t skipped = (uint32_t)lp_least(each_ps > 0 ? idle_ps / each_ps : most, most);
     own->engine_idle_ps -= skipped * each_ps;
     own->skipped[vc] = skipped * tile;
     CW_MUT(view->ctx, &p->dma)->passed[vc] = skipped * tile;
@@ -387,8 +385,7 @@ become_transfer(struct lp_view *view, uint32_t pe, const struct hw_dma_op *op, u
 }
 
 /* Coarse tiles: a tile of a later round begins its way when the one before has ended it. */
-static int64_t rounds_ps(const struct lp_model *m, uint32_t rounds,
-                         const struct lp_transfer *tile)
+static int64_t rounds_ps(const struct lp_model *m, uint32_t rounds, const struct lp_transfer *tile)
 {
     if (rounds <= 1)
         return 0;
