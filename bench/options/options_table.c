@@ -255,7 +255,7 @@ const struct option_row option_rows[] = {
      .of_some_benches = true, .min = 1, .max = 4096, .unused = unused_gemm_tile},
 
     /* a step */
-    {"workload", 0, OPTION_FILE, RUNNING, "FILE", "a workload file or a trace, for --bench step",
+    {"workload", 0, OPTION_FILE, SIZED, "FILE", "a workload file or a trace, for --bench step",
      RUN(workload), .of_some_benches = true, .group = "Steps"},
     {"concurrency", 0, OPTION_CHOICE, STEPPING, "HOW",
      "free (default), or one: a rank has one collective or send in flight, as in ASTRA-sim",

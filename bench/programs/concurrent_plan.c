@@ -407,27 +407,18 @@ bool concurrent_alike(const struct concurrent_plan *plan, uint32_t a, uint32_t b
            strcmp(x->groups, y->groups) == 0;
 }
 
-/* Events of a call of one group, by estimate. */
-static double events_of(const struct concurrent_source *source, const struct concurrent_call *call,
-                        const struct run_options *options)
+double concurrent_events(const struct config *config, enum ccl_collective asked, uint32_t ranks,
+                         uint64_t n_elem, uint32_t shards, enum dtype dtype)
 {
-    struct ccl_config ccl = source->config.ccl;
+    struct ccl_config ccl = config->ccl;
     struct cw_error ignored;
     struct ccl_refusal refusal;
-    const enum ccl_collective asked = call->asked->collective;
-    if (asked == CCL_COMPUTE)
-        return call->size *
-               compute_events(&(struct ccl_call){.hw = &source->config.hw,
-                                                 .ccl = &ccl,
-                                                 .dtype = (enum lp_dtype)options->dtype},
-                              &call->job);
-    const struct ccl_call of_entry = {.hw = &source->config.hw,
+    const struct ccl_call of_entry = {.hw = &config->hw,
                                       .ccl = &ccl,
                                       .collective = asked == CCL_SEND_RECV ? CCL_ALL_TO_ALL : asked,
-                                      .world_size = call->size,
-                                      .n_elem =
-                                          call->n_elem / (asked == CCL_ALL_GATHER ? call->size : 1),
-                                      .dtype = (enum lp_dtype)options->dtype,
+                                      .world_size = ranks,
+                                      .n_elem = n_elem / (asked == CCL_ALL_GATHER ? ranks : 1),
+                                      .dtype = (enum lp_dtype)dtype,
                                       .math = LP_MATH_SUM,
                                       .sketch = true};
     const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&of_entry, NULL, &ignored);
@@ -442,15 +433,28 @@ static double events_of(const struct concurrent_source *source, const struct con
                                          .mapper = cost_mapper(&ccl),
                                          .algorithm = algorithm,
                                          .schedule = schedule};
-    const double pes = schedule != NULL && schedule->members == 1 && call->shards == 1
+    const double pes = schedule != NULL && schedule->members == 1 && shards == 1
                            ? schedule->rank[0].thread_count
-                           : call->shards;
+                           : shards;
     double events = 0;
     if ((algorithm->schedule != NULL && schedule == NULL) ||
-        cost_events(&request, call->shards, &events, &ignored) != CW_OK)
+        cost_events(&request, shards, &events, &ignored) != CW_OK)
         events = 0;
     schedule_free(schedule);
-    return events + call->size * pes * cost_launch_events(&source->config.hw, pes == 1);
+    return events + ranks * pes * cost_launch_events(&config->hw, pes == 1);
+}
+
+static double events_of(const struct concurrent_source *source, const struct concurrent_call *call,
+                        const struct run_options *options)
+{
+    if (call->asked->collective == CCL_COMPUTE)
+        return call->size *
+               compute_events(&(struct ccl_call){.hw = &source->config.hw,
+                                                 .ccl = &source->config.ccl,
+                                                 .dtype = (enum lp_dtype)options->dtype},
+                              &call->job);
+    return concurrent_events(&source->config, call->asked->collective, call->size, call->n_elem,
+                             call->shards, options->dtype);
 }
 
 struct bench_own concurrent_work(const struct run_options *options, const struct config *config)

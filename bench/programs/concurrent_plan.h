@@ -60,6 +60,9 @@ uint32_t concurrent_group(const struct concurrent_plan *plan, const struct concu
 uint32_t concurrent_call_of(const struct concurrent_plan *plan, uint32_t group, uint64_t number);
 /* All calls, and each alone, by estimate. */
 struct bench_own concurrent_work(const struct run_options *options, const struct config *config);
+/* Events of a call of one group, by estimate. n_elem: of a shard, of an all-gather its result. */
+double concurrent_events(const struct config *config, enum ccl_collective asked, uint32_t ranks,
+                         uint64_t n_elem, uint32_t shards, enum dtype dtype);
 /* Two calls do the same. */
 bool concurrent_alike(const struct concurrent_plan *plan, uint32_t a, uint32_t b);
 /* The schedule that carries out the group's calls. */

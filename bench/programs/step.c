@@ -8,12 +8,10 @@
 
 #include "bench/output/step_report.h"
 #include "bench/programs/bench_program.h"
+#include "bench/programs/step_estimate.h"
 #include "bench/trace/step_timeline.h"
 #include "bench/trace/trace_stream.h"
 #include "collectives/runtime/dist_messages.h"
-#include "workload/file/workload_file.h"
-#include "workload/run/step.h"
-#include "workload/traces/trace.h"
 
 /* What bounds of operations were found out so far. */
 struct known_bound {
@@ -33,26 +31,6 @@ struct step_bench {
 
 /* ---- the workload ---------------------------------------------------------------------------- */
 
-static int read_workload(const struct bench_session *session, struct workload_graph *graph,
-                         struct cw_error *error)
-{
-    const struct run_options *const options = session->options;
-    const struct hw_config *const hw = &session->config->hw;
-    const bool is_grid = hw->sip_topology->is_grid;
-    const struct workload_file_request request = {.path = options->workload,
-                                                  .settings = options->workload_sets,
-                                                  .setting_count = options->workload_set_count,
-                                                  .sip_w = is_grid ? hw->sip_w : 0,
-                                                  .sip_h = is_grid ? hw->sip_h : 0};
-    if (!workload_is_trace(options->workload))
-        return workload_file_read(&request, graph, error);
-    if (options->workload_set_count > 0)
-        return cw_error_set(error, CW_USAGE, "--set %s: %s is a trace, which has no keys",
-                            options->workload_sets[0], options->workload);
-    const struct workload_trace_options trace = {.notes = options->quiet ? NULL : stderr};
-    return workload_trace_read(options->workload, &trace, graph, error);
-}
-
 static int step_prepare(struct bench_session *session, struct dist_options *dist,
                         struct cw_error *error)
 {
@@ -62,12 +40,8 @@ static int step_prepare(struct bench_session *session, struct dist_options *dist
     if (own == NULL || (own->report = calloc(1, sizeof *own->report)) == NULL)
         return cw_error_memory(error, "the step");
     own->session = session;
-    own->report->modes =
-        (struct step_modes){.free_launches = options->launches == RUN_FREE,
-                            .free_communication = options->communication == RUN_FREE,
-                            .one_at_a_time = options->concurrency == RUN_CONCURRENCY_ONE,
-                            .in_program_order = options->launch_order == RUN_LAUNCH_IMPLICIT};
-    const int code = read_workload(session, &own->report->graph, error);
+    own->report->modes = step_modes_of(options);
+    const int code = step_workload_read(options, session->config, &own->report->graph, error);
     if (code != CW_OK)
         return code;
     if (options->verify_data && !own->report->graph.verifies)
@@ -193,6 +167,8 @@ static int begins(void *arg, struct dist *machine, struct cw_error *error)
     const int code = bench_machine_begins(session, machine, error);
     if (code == CW_OK)
         bench_size_begin(session, 0);
+    if (session->shows_progress)
+        session->progress.expected = step_work(session->options, session->config).events;
     return code;
 }
 
@@ -260,6 +236,7 @@ const struct bench_program bench_step = {
     .no_algorithm = true,
     .rows_named = true,
     .groups = true,
+    .own = step_work,
     .takes = {"workload", "concurrency", "launch-order", "launches", "communication"},
     .prepare = step_prepare,
     .run_apart = step_run_apart,
