@@ -187,6 +187,46 @@ static void files_of_all_collectives_run(void **state)
     }
 }
 
+/* In small pieces, in tiles of all sizes, in lines of each protocol: the bits are right, and the
+ * head names the protocol. */
+static void files_run_in_pieces_and_in_lines(void **state)
+{
+    (void)state;
+    static const char *const protocols[] = {"", " proto=\"LL\"", " proto=\"LL128\""};
+    static const char *const heads[] = {" PEs, configuration", " PEs, protocol LL, configuration",
+                                        " PEs, protocol LL128, configuration"};
+    for (size_t i = 0; i < sizeof protocols / sizeof protocols[0]; i++) {
+        FILE *const f = fopen(path_of("pieces.xml"), "w");
+        assert_non_null(f);
+        fprintf(f, "<algo ngpus=\"2\" coll=\"allgather\" nchunksperloop=\"2\"%s>", protocols[i]);
+        for (unsigned g = 0; g < 2; g++)
+            fprintf(f,
+                    "<gpu id=\"%u\" i_chunks=\"1\" o_chunks=\"2\" s_chunks=\"0\">"
+                    "<copy i_off=\"0\" o_off=\"%u\"/><tb id=\"0\" send=\"%u\" recv=\"%u\" "
+                    "chan=\"0\"><step s=\"0\" type=\"s\" srcbuf=\"i\" srcoff=\"0\" "
+                    "dstbuf=\"o\" dstoff=\"%u\"/><step s=\"1\" type=\"r\" srcbuf=\"i\" "
+                    "srcoff=\"0\" dstbuf=\"o\" dstoff=\"%u\"/></tb></gpu>",
+                    g, g, 1 - g, 1 - g, g, 1 - g);
+        end(f);
+        for (unsigned elems = 2; elems <= 20000; elems *= 10) {
+            char options[300], hash[17], again[17];
+            snprintf(options, sizeof options,
+                     "--n-elem %u --dtype f32 --set defaults.piece_size=12000 --set "
+                     "defaults.tile_min_size=64 --set defaults.ll128_piece_size=9000 --set "
+                     "defaults.ll_n_slots=32",
+                     elems);
+            verify_file("pieces.xml", 2, options, hash);
+            strcat(options, " --threads 2");
+            verify_file("pieces.xml", 2, options, again);
+            assert_string_equal(hash, again);
+        }
+        struct run_output out =
+            run_line(0, "run --algorithm %s " SMALL "--n-elem 64", path_of("pieces.xml"), 2u);
+        assert_non_null(strstr(out.out, heads[i]));
+        run_output_free(&out);
+    }
+}
+
 /* Copies a sound file of the fuzzer: line ends as on Windows, a byte order mark; its gpus. */
 static unsigned copy_shape(const char *shape, const char *name, bool crlf, const char *mark)
 {
@@ -962,6 +1002,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_of_all_collectives_run),
+        cmocka_unit_test(files_run_in_pieces_and_in_lines),
         cmocka_unit_test(files_in_the_shapes_of_generators_run),
         cmocka_unit_test(a_step_of_very_many_chunks_runs),
         cmocka_unit_test(steps_send_what_their_thread_has_received),

@@ -146,6 +146,30 @@ static void rings_of_nccl_meet_measured_times(void **state)
     assert_true(time_ns(RING_OF "5") < time_ns(RING_OF "8"));
 }
 
+/* The files and their times are in perf/results/mi300x. */
+static void mi300x_8_meets_the_times_of_its_files(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *file;
+        unsigned kib;
+        double us;
+    } rows[] = {{"ag_ring_ll_1_1", 16, 19.59},          {"ag_ring_ll_1_1", 1024, 597.5},
+                {"ag_ring_ll_4_1", 64, 32.05},          {"ag_ring_ll_4_1", 1024, 313.8},
+                {"ag_ring_simple_8_1", 16, 34.82},      {"ag_ring_simple_8_1", 1024, 100},
+                {"ag_ring_simple_8_1", 65536, 1866.6},  {"ag_allpair_simple_x_1", 64, 11.06},
+                {"ag_allpair_simple_x_1", 1024, 24.1},  {"ag_allpair_simple_x_1", 65536, 804.6},
+                {"ag_allpair_LL128_x_1", 1, 214.4},     {"ag_allpair_LL128_x_1", 1024, 292.6},
+                {"ag_allpair_LL128_x_1", 16384, 1179.6}};
+    char line[200];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        snprintf(line, sizeof line,
+                 "--preset mi300x_8 --algorithm perf/results/mi300x/%s.xml --bytes %uKiB",
+                 rows[i].file, rows[i].kib);
+        expect_within(time_ns(line), rows[i].us * 1000, 10);
+    }
+}
+
 static void sends_ahead_need_slots(void **state)
 {
     (void)state;
@@ -167,6 +191,7 @@ int main(void)
         cmocka_unit_test(wormhole_meets_its_four_figures),
         cmocka_unit_test(the_vendor_s_figures_cost_an_operation_10_us),
         cmocka_unit_test(rings_of_nccl_meet_measured_times),
+        cmocka_unit_test(mi300x_8_meets_the_times_of_its_files),
         cmocka_unit_test(sends_ahead_need_slots),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -241,6 +241,27 @@ static void rings_never_fill_up_for_ever(void **state)
     }
 }
 
+/* A piece has `piece_size` bytes at most, and a tile at least; a message that is smaller than a
+ * piece has as many tiles as a piece, none of them smaller than the least. */
+static void pieces_and_tiles_have_the_sizes_that_are_given(void **state)
+{
+    (void)state;
+    struct ccl_config ccl = {.queues = {.slot_bytes = 512}};
+    assert_int_equal(program_piece_tiles(&ccl, 8), 8);
+    ccl.piece_bytes = 2048;
+    assert_int_equal(program_piece_tiles(&ccl, 8), 4);
+    assert_int_equal(program_piece_tiles(&ccl, 2), 2);
+    ccl.piece_bytes = 100;
+    assert_int_equal(program_piece_tiles(&ccl, 8), 1);
+    static const struct {
+        uint64_t message;
+        uint32_t least, tile; /* in pieces of 4 tiles of 128 elements */
+    } rows[] = {{512, 16, 128}, {9999, 16, 128}, {500, 16, 125}, {401, 16, 101}, {64, 16, 16},
+                {40, 16, 16},   {1, 16, 16},     {64, 0, 128},   {64, 128, 128}, {64, 200, 128}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_int_equal(program_tile_elems(rows[i].message, 4, 128, rows[i].least), rows[i].tile);
+}
+
 static void refused(const struct config *config, struct schedule *s, uint32_t lanes,
                     const char *text)
 {
@@ -297,6 +318,7 @@ int main(void)
         cmocka_unit_test(each_step_is_notified_once),
         cmocka_unit_test(loads_are_early_where_nothing_is_written),
         cmocka_unit_test(rings_never_fill_up_for_ever),
+        cmocka_unit_test(pieces_and_tiles_have_the_sizes_that_are_given),
         cmocka_unit_test(impossible_schedules_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
