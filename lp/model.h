@@ -548,17 +548,23 @@ struct lp_transfer {
     uint32_t bytes, seq;
     uint32_t batch; /* of the kernel that it comes from; 0: of none */
     uint8_t kind;   /* enum lp_transfer_kind */
-    uint8_t flags;
+    uint8_t flags;  /* and the hardware queue: lp_queue_of() */
     uint8_t dir;    /* the queue's direction at the destination */
     uint8_t memory; /* enum hw_memory at the destination */
     uint8_t port;   /* by which it enters the LP: a port; from outside a SIP: an outlet */
     uint8_t exit;   /* outlet by which it must leave the first SIP, or HW_OUTLET_NONE */
-    uint8_t queue;  /* of the PE that runs its kernel */
-    uint8_t reserved;
+    uint8_t reserved[2];
     uint32_t order; /* puts and notifications: number among all from src to dst; loads: bytes; of
                        a tile, with slot access: its bytes */
 };
 _Static_assert(sizeof(struct lp_transfer) == 40, "72 bytes with the event's header");
+
+/* The hardware queue of the PE that runs its kernel, in the flags. */
+enum { LP_TRANSFER_QUEUE_SHIFT = 4 };
+static inline uint32_t lp_queue_of(const struct lp_transfer *transfer)
+{
+    return transfer->flags >> LP_TRANSFER_QUEUE_SHIFT;
+}
 
 /* The outlet by which a transfer leaves the SIP that it comes from. */
 static inline uint32_t lp_outlet_of(const struct lp_model *m, const struct lp_transfer *transfer,

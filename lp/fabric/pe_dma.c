@@ -339,13 +339,13 @@ become_transfer(struct lp_view *view, uint32_t pe, const struct hw_dma_op *op, u
 {
     const struct lp_model *m = view->m;
     const struct lp_pe *p = lp_pe(m, view->cube, pe);
-    *transfer = (struct lp_transfer){.src = lp_pe_index(view, pe),
-                                     .bytes = bytes,
-                                     .seq = op->seq,
-                                     .batch = batch,
-                                     .flags = last ? LP_TRANSFER_LAST : 0,
-                                     .exit = HW_OUTLET_NONE,
-                                     .queue = op->queue};
+    *transfer = (struct lp_transfer){
+        .src = lp_pe_index(view, pe),
+        .bytes = bytes,
+        .seq = op->seq,
+        .batch = batch,
+        .flags = (uint8_t)(op->queue << LP_TRANSFER_QUEUE_SHIFT | (last ? LP_TRANSFER_LAST : 0)),
+        .exit = HW_OUTLET_NONE};
     switch (op->kind) {
     case LP_DMA_TILE:
     case LP_DMA_CREDIT: {
@@ -516,10 +516,10 @@ static void become_transfer_of_load(struct lp_view *view, const struct lp_load *
                              .seq = load->seq,
                              .batch = flight->epoch,
                              .kind = LP_TRANSFER_PUT,
-                             .flags = (uint8_t)(load->flags | (last ? LP_TRANSFER_LAST : 0)),
+                             .flags = (uint8_t)(load->queue << LP_TRANSFER_QUEUE_SHIFT |
+                                                load->flags | (last ? LP_TRANSFER_LAST : 0)),
                              .memory = load->to,
                              .exit = HW_OUTLET_NONE,
-                             .queue = load->queue,
                              .order = load->order};
 }
 

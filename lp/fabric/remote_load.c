@@ -26,7 +26,7 @@ void lp_load_request(struct lp_view *view, const struct cw_event *event, const s
         .dir = load->owner,
         .memory = load->memory,
         .exit = HW_OUTLET_NONE,
-        .queue = load->queue,
+        .flags = (uint8_t)(load->queue << LP_TRANSFER_QUEUE_SHIFT),
         .order = load->bytes};
     if (!lp_load_is_far(view, load->peer, (enum hw_memory)load->memory)) {
         lp_load_lend(view, event, request);
@@ -101,11 +101,11 @@ void lp_load_lend(struct lp_view *view, const struct cw_event *event, struct lp_
                                    .bytes = bytes,
                                    .batch = request.batch,
                                    .kind = LP_TRANSFER_LOADED,
-                                   .flags = last ? LP_TRANSFER_LAST : 0,
+                                   .flags =
+                                       (uint8_t)(request.flags | (last ? LP_TRANSFER_LAST : 0)),
                                    .dir = request.dir,
                                    .memory = HW_MEMORY_TCM,
                                    .exit = HW_OUTLET_NONE,
-                                   .queue = request.queue,
                                    .order = request.order};
     uint32_t router;
     const int64_t first_left_ps = leave_memory(view, &flight, lp_pe_in_cube(m, request.dst),

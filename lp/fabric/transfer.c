@@ -163,7 +163,7 @@ static void data_arrived(struct lp_view *view, struct lp_sender sender, struct h
     }
     if (transfer->memory == HW_MEMORY_HBM &&
         (transfer->kind == LP_TRANSFER_PUT || transfer->kind == LP_TRANSFER_STORE))
-        lp_note_written(view, lp_pe(m, view->cube, pe), transfer->queue, transfer->batch);
+        lp_note_written(view, lp_pe(m, view->cube, pe), lp_queue_of(transfer), transfer->batch);
     switch (transfer->kind) {
     case LP_TRANSFER_TILE:
         take_wire(view, flight, m->hw.ipcq_wire_ps);

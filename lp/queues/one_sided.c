@@ -98,8 +98,8 @@ bool lp_one_sided_land(struct lp_view *view, const struct lp_transfer *transfer,
 {
     const struct lp_model *m = view->m;
     const uint32_t pe = transfer->dst % m->pes;
-    cw_check(view->ctx, m->needs.peers > 0 && transfer->queue < m->needs.queues);
-    *landed = (struct lp_early){.src = lp_peer_key(m, transfer->queue, transfer->src),
+    cw_check(view->ctx, m->needs.peers > 0 && lp_queue_of(transfer) < m->needs.queues);
+    *landed = (struct lp_early){.src = lp_peer_key(m, lp_queue_of(transfer), transfer->src),
                                 .order = transfer->order,
                                 .seq = transfer->seq,
                                 .count = 1,
