@@ -252,14 +252,13 @@ static int refuse_queues(const struct dist *dist, uint32_t fit, struct cw_error 
         world ? "; without collectives of the world, more may" : "");
 }
 
-/* Of the receive rings that algorithms and checks count in TCM, the fewest bytes. */
+/* Bytes of the receive rings that algorithms and checks count in TCM. */
 static uint64_t rings_seen(const struct config *config, const struct dist_group *group)
 {
     const struct lp_config *const queues = &config->ccl.queues;
     const uint32_t named = config_directions_max(&config->hw, &config->ccl),
-                   planned = install_plans_rings(group->plans);
-    return queues->slots == HW_MEMORY_TCM ? (uint64_t)(named < planned ? named : planned) *
-                                                queues->n_slots * queues->slot_bytes
+                   rings = named > 0 ? named : install_plans_rings(group->plans);
+    return queues->slots == HW_MEMORY_TCM ? (uint64_t)rings * queues->n_slots * queues->slot_bytes
                                           : 0;
 }
 

@@ -210,6 +210,10 @@ void calls_machine_draw(struct calls_machine *machine, uint64_t seed)
     machine->stress_rate_p32 = UINT64_C(1) << (25 + below(&rng, 6));
     machine->stress_seed = seed;
     machine->logs = below(&rng, 8) == 0;
+    machine->queues = below(&rng, 2) == 0 ? 1 : 2 + below(&rng, 3);
+    for (uint32_t g = 1; g < machine->groups; g++)
+        if (!machine->group[g].late)
+            machine->group[g].queue = below(&rng, machine->queues);
 }
 
 uint32_t calls_shards(const struct calls_machine *machine, const struct calls_group *group)
@@ -577,6 +581,7 @@ void calls_program_draw(struct calls_program *program, struct calls_machine *mac
             step->kind = CALLS_COMPUTE;
             step->rank = below(&rng, machine->ranks);
             step->compute = draw_request(machine, &rng);
+            step->compute.queue = s % machine->queues;
             step->blocks = below(&rng, 6) == 0;
             continue;
         }
@@ -613,13 +618,13 @@ void calls_print(FILE *to, const struct calls_machine *machine, const struct cal
     static const char *const layouts[] = {"leader", "cubes", "pes"};
     for (uint32_t i = 0; i < machine->sets; i++)
         fprintf(to, "  %s\n", machine->set[i]);
-    fprintf(to, "  launches %u; %s, %u workers\n", machine->launches, cw_sync_name[machine->sync],
-            machine->workers);
+    fprintf(to, "  launches %u, queues %u; %s, %u workers\n", machine->launches, machine->queues,
+            cw_sync_name[machine->sync], machine->workers);
     for (uint32_t g = 0; g < machine->groups; g++) {
         const struct calls_group *const group = &machine->group[g];
-        fprintf(to, "  %s%s: %s, %s, lanes %u+%u, threads %u, ranks", group->name,
+        fprintf(to, "  %s%s: %s, %s, lanes %u+%u, threads %u, queue %u, ranks", group->name,
                 group->late ? " (late)" : "", group->algorithm->name, layouts[group->layout],
-                group->first_pe, group->pes, group->threads);
+                group->first_pe, group->pes, group->threads, group->queue);
         for (uint32_t i = 0; i < group->count; i++)
             fprintf(to, " %u", group->ranks[i]);
         fprintf(to, "\n");

@@ -49,6 +49,7 @@ struct calls_group {
     uint32_t threads;       /* of all-to-alls */
     bool late;              /* a step makes it; as the world's */
     uint32_t pool;
+    uint32_t queue; /* hardware queue of its PEs */
 };
 
 /* The machine, its queues and its groups. */
@@ -58,6 +59,7 @@ struct calls_machine {
     uint32_t sets;
     uint32_t ranks, cubes, pes; /* pes: of a cube */
     uint32_t launches;
+    uint32_t queues; /* hardware queues of a PE; calls on different ones take no turns */
     struct calls_group group[CALLS_GROUPS];
     uint32_t groups;
     /* of the second run */

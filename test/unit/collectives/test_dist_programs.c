@@ -435,7 +435,8 @@ static void do_step(struct rank *rank, uint32_t s)
     if (step->kind != CALLS_COMPUTE && calls_rank_in(group, rank->rank) == CALLS_NONE)
         return;
     const bool scaled = step->kind == CALLS_SCALED || step->kind == CALLS_AVERAGE;
-    begun->exclusive = scaled || group->algorithm->exclusive;
+    /* calls on different queues take no turns */
+    begun->exclusive = scaled || group->algorithm->exclusive || world->machine->queues > 1;
     if (step->kind < CALLS_UNEVEN) {
         end_users(rank, 1u << step->in | 1u << step->out, !begun->exclusive);
         begun->uses = 1u << step->in | 1u << step->out;
@@ -526,7 +527,8 @@ static bool make_world(struct world *world, const struct calls_machine *machine,
                                                    .count = group->count,
                                                    .config = world->config[known],
                                                    .first_pe = group->first_pe,
-                                                   .pes = group->pes};
+                                                   .pes = group->pes,
+                                                   .queue = group->queue};
     }
     const struct dist_options options = {
         .config = world->config[0],
@@ -540,7 +542,10 @@ static bool make_world(struct world *world, const struct calls_machine *machine,
                                .worker_count = sequential ? 1 : machine->workers,
                                .tuning = {.stress_rate_p32 = machine->stress_rate_p32,
                                           .stress_seed = machine->stress_seed}},
-                    .needs = {.launches = machine->launches, .peers = CALLS_RANKS, .contexts = 2}}};
+                    .needs = {.launches = machine->launches,
+                              .peers = CALLS_RANKS,
+                              .contexts = 2,
+                              .queues = machine->queues}}};
     struct cw_error error;
     world->dist = dist_create(&options, &error);
     if (world->dist == NULL) {
