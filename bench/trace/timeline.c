@@ -30,19 +30,24 @@ struct wait_span {
     struct lp_waited waited;
 };
 
-/* A PE that is shown. */
-struct pe_tracks {
-    uint32_t pe;
+/* The track of the kernels of a PE's hardware queue, which is its number. */
+struct kernel_track {
     bool runs;
     bool is_open;           /* the kernel's slice has begun in the file */
+    bool named;             /* the track is */
     int64_t start_ps;       /* of the kernel */
     int64_t phase_ps;       /* the current phase began */
     uint32_t phase, launch; /* UINT32_MAX: none yet */
-    uint32_t tracks, room;  /* of operations */
-    int64_t *free_ps;       /* [tracks] */
-    bool named;
+};
+
+/* A PE that is shown. */
+struct pe_tracks {
+    uint32_t pe;
+    uint32_t tracks, room; /* of operations, after those of kernels */
+    int64_t *free_ps;      /* [tracks] */
     struct wait_span wait[WAITS_MAX];
     uint32_t waits;
+    struct kernel_track kernel[]; /* [hardware queues of a PE] */
 };
 
 struct timeline {
@@ -112,7 +117,8 @@ static struct pe_tracks *tracks_of(struct timeline *t, uint32_t pe)
         return t->pe[pe];
     if (!timeline_filter_has(&t->events.filter, hw_place_of(&t->events.model->hw, pe)))
         return NULL;
-    t->pe[pe] = calloc(1, sizeof **t->pe);
+    t->pe[pe] =
+        calloc(1, sizeof **t->pe + t->events.model->needs.queues * sizeof(struct kernel_track));
     if (t->pe[pe] == NULL)
         t->out_of_memory = true;
     else
@@ -167,7 +173,8 @@ static void write_args(struct timeline *t, const struct lp_op *op, bool has_arro
     fputc('}', t->events.out);
 }
 
-/* The first track that is free at this time, from 1 on; it is taken until end_ps. 0: no memory. */
+/* The first track that is free at this time, after those of kernels; it is taken until end_ps. 0:
+ * no memory. */
 static uint32_t take_track(struct timeline *t, struct pe_tracks *tracks, int64_t begin_ps,
                            int64_t end_ps)
 {
@@ -185,10 +192,10 @@ static uint32_t take_track(struct timeline *t, struct pe_tracks *tracks, int64_t
     }
     if (at == tracks->tracks) {
         tracks->tracks++;
-        trace_name_track(&t->events, tracks->pe, at + 1);
+        trace_name_track(&t->events, tracks->pe, t->events.model->needs.queues + at);
     }
     tracks->free_ps[at] = end_ps;
-    return at + 1;
+    return t->events.model->needs.queues + at;
 }
 
 /* The end of a receive, in which its kernel waits for the credit to be out; 0: none. */
@@ -310,38 +317,41 @@ static uint32_t take_waits(struct pe_tracks *tracks, const struct lp_op *op, int
 /* ---- kernels -------------------------------------------------------------------------------- */
 
 /* The kernel's slice begins, if its time has come. */
-static void open_kernel(struct timeline *t, struct pe_tracks *tracks, int64_t now_ps)
+static void open_kernel(struct timeline *t, struct pe_tracks *tracks, uint32_t queue,
+                        int64_t now_ps)
 {
     const struct timeline_filter *const filter = &t->events.filter;
-    const bool has_come = tracks->start_ps >= filter->from_ps || now_ps > filter->from_ps;
-    if (!tracks->runs || tracks->is_open || !has_come || tracks->start_ps >= filter->to_ps)
+    struct kernel_track *const kernel = &tracks->kernel[queue];
+    const bool has_come = kernel->start_ps >= filter->from_ps || now_ps > filter->from_ps;
+    if (!kernel->runs || kernel->is_open || !has_come || kernel->start_ps >= filter->to_ps)
         return;
-    if (!tracks->named)
-        trace_name_track(&t->events, tracks->pe, 0);
-    tracks->named = true;
-    tracks->is_open = true;
+    if (!kernel->named)
+        trace_name_track(&t->events, tracks->pe, queue);
+    kernel->named = true;
+    kernel->is_open = true;
     trace_begin(&t->events, "B");
-    const struct lp_launch *const launch = lp_launch_of(t->events.model, tracks->launch);
+    const struct lp_launch *const launch = lp_launch_of(t->events.model, kernel->launch);
     fputs(",\"name\":\"", t->events.out);
     trace_text(&t->events, launch->kernel->name);
     fputs("\",\"args\":{", t->events.out);
     write_kernel_args(t, launch);
     fprintf(t->events.out, ",\"elements\":%" PRIu64 "}", launch->args.n_elem);
-    trace_end_on_track(&t->events, tracks->pe, 0, trace_clip(&t->events, tracks->start_ps));
+    trace_end_on_track(&t->events, tracks->pe, queue, trace_clip(&t->events, kernel->start_ps));
 }
 
-static void write_phase(struct timeline *t, struct pe_tracks *tracks, int64_t end_ps)
+static void write_phase(struct timeline *t, const struct pe_tracks *tracks, uint32_t queue,
+                        int64_t end_ps)
 {
-    const struct tl_kernel *const kernel = lp_launch_of(t->events.model, tracks->launch)->kernel;
-    if (tracks->phase >= kernel->phase_count ||
-        !trace_in_time(&t->events, tracks->phase_ps, end_ps))
+    const struct kernel_track *const track = &tracks->kernel[queue];
+    const struct tl_kernel *const kernel = lp_launch_of(t->events.model, track->launch)->kernel;
+    if (track->phase >= kernel->phase_count || !trace_in_time(&t->events, track->phase_ps, end_ps))
         return;
-    trace_begin_leaf(&t->events, trace_clip(&t->events, tracks->phase_ps),
+    trace_begin_leaf(&t->events, trace_clip(&t->events, track->phase_ps),
                      trace_clip(&t->events, end_ps));
     fputs(",\"name\":\"", t->events.out);
-    trace_text(&t->events, kernel->phase[tracks->phase]);
+    trace_text(&t->events, kernel->phase[track->phase]);
     fputc('"', t->events.out);
-    trace_end_on_track(&t->events, tracks->pe, 0, trace_clip(&t->events, tracks->phase_ps));
+    trace_end_on_track(&t->events, tracks->pe, queue, trace_clip(&t->events, track->phase_ps));
 }
 
 /* ---- records -------------------------------------------------------------------------------- */
@@ -429,6 +439,18 @@ void timeline_op(struct timeline *t, const struct lp_op *op)
     *last = *op;
 }
 
+/* A kernel begins on the queue: the waits that are kept of those before it are over. */
+static void drop_waits(const struct timeline *t, struct pe_tracks *tracks, uint32_t queue)
+{
+    const struct lp_model *const m = t->events.model;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < tracks->waits; i++)
+        if (lp_has_launch(m, tracks->wait[i].waited.launch) &&
+            lp_launch_of(m, tracks->wait[i].waited.launch)->queue != queue)
+            tracks->wait[kept++] = tracks->wait[i];
+    tracks->waits = kept;
+}
+
 void timeline_kernel(struct timeline *t, const struct lp_kernel_record *record)
 {
     write_op(t);
@@ -437,24 +459,26 @@ void timeline_kernel(struct timeline *t, const struct lp_kernel_record *record)
     struct pe_tracks *const tracks = tracks_of(t, record->pe);
     if (tracks == NULL)
         return;
+    const uint32_t queue = lp_launch_of(t->events.model, record->launch)->queue;
+    struct kernel_track *const kernel = &tracks->kernel[queue];
     if (record->mark == LP_MARK_START) {
-        tracks->runs = true;
-        tracks->is_open = false;
-        tracks->start_ps = record->t_ps;
-        tracks->launch = record->launch;
-        tracks->waits = 0;
-        open_kernel(t, tracks, record->t_ps);
-    } else if (tracks->runs) {
-        open_kernel(t, tracks, record->t_ps);
-        write_phase(t, tracks, record->t_ps);
+        kernel->runs = true;
+        kernel->is_open = false;
+        kernel->start_ps = record->t_ps;
+        kernel->launch = record->launch;
+        drop_waits(t, tracks, queue);
+        open_kernel(t, tracks, queue, record->t_ps);
+    } else if (kernel->runs) {
+        open_kernel(t, tracks, queue, record->t_ps);
+        write_phase(t, tracks, queue, record->t_ps);
     }
-    tracks->phase_ps = record->t_ps;
-    tracks->phase = record->mark == LP_MARK_PHASE ? record->phase : UINT32_MAX;
+    kernel->phase_ps = record->t_ps;
+    kernel->phase = record->mark == LP_MARK_PHASE ? record->phase : UINT32_MAX;
     if (record->mark != LP_MARK_END)
         return;
-    if (tracks->is_open)
-        trace_end_slice(&t->events, record->pe, 0, trace_clip(&t->events, record->t_ps));
-    tracks->runs = tracks->is_open = false;
+    if (kernel->is_open)
+        trace_end_slice(&t->events, record->pe, queue, trace_clip(&t->events, record->t_ps));
+    kernel->runs = kernel->is_open = false;
 }
 
 void timeline_arrival(struct timeline *t, const struct lp_arrival *arrival)
@@ -510,14 +534,14 @@ void timeline_waiting(struct timeline *t, const struct lp_waiting *waiting)
     write_op(t);
     if (tracks == NULL)
         return;
-    open_kernel(t, tracks, INT64_MAX);
+    open_kernel(t, tracks, waiting->queue, INT64_MAX);
     trace_begin(&t->events, "i");
     fputs(",\"s\":\"t\"", t->events.out);
     write_instant(t, waiting->state);
     fputs(",\"args\":{\"kernel\":\"", t->events.out);
     trace_text(&t->events, waiting->kernel);
     fputs("\"}", t->events.out);
-    trace_end_on_track(&t->events, waiting->pe, 0, waiting->since_ps);
+    trace_end_on_track(&t->events, waiting->pe, waiting->queue, waiting->since_ps);
 }
 
 void timeline_interrupted(struct timeline *t, int64_t now_ps)
@@ -532,11 +556,14 @@ void timeline_interrupted(struct timeline *t, int64_t now_ps)
 int timeline_finish(struct timeline *t, struct cw_error *error)
 {
     write_op(t);
-    for (uint32_t i = 0; i < hw_pe_count(&t->events.model->hw); i++)
-        if (t->pe[i] != NULL && t->pe[i]->is_open) { /* of a run that failed */
-            write_phase(t, t->pe[i], t->events.last_ps);
-            trace_end_slice(&t->events, i, 0, t->events.last_ps);
+    const uint32_t queues = t->events.model->needs.queues;
+    for (uint32_t i = 0; i < hw_pe_count(&t->events.model->hw) * queues; i++) {
+        const struct pe_tracks *const tracks = t->pe[i / queues];
+        if (tracks != NULL && tracks->kernel[i % queues].is_open) { /* of a run that failed */
+            write_phase(t, tracks, i % queues, t->events.last_ps);
+            trace_end_slice(&t->events, i / queues, i % queues, t->events.last_ps);
         }
+    }
     timeline_calls_write(&t->calls, &t->events);
     fputs("\n]}\n", t->events.out);
     return t->out_of_memory || t->arrows.out_of_memory ? cw_error_memory(error, "the timeline")

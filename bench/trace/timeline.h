@@ -1,9 +1,10 @@
 /*
  * timeline.h: --trace FILE: a run as Chrome trace-event JSON, for ui.perfetto.dev. A process is a
- * SIP; each PE has a track for its kernels with their phases and, below it, as many for operations
- * as run at once; waits lie inside the operation that waits, and arrows lead from sends to
- * receives. One more process has the calls, each with its size and number, and counters. Times are
- * simulated, in us with all their digits. One thread; no state of its own.
+ * SIP; each hardware queue of a PE has a track for its kernels with their phases, and below these
+ * the PE has as many for operations as run at once; waits lie inside the operation that waits, and
+ * arrows lead from sends to receives. One more process has the calls, each with its size and
+ * number, and counters. Times are simulated, in us with all their digits. One thread; no state of
+ * its own.
  *
  * Slices that contain others are pairs of B and E events, all others single X events. The events of
  * each track are in order of time. A time has one more digit after its ps, which is always 1: a

@@ -43,7 +43,10 @@ uint32_t trace_tid(const struct lp_model *model, uint32_t pe, uint32_t track)
 void trace_name_track(struct timeline_events *events, uint32_t pe, uint32_t track)
 {
     const struct hw_place place = hw_place_of(&events->model->hw, pe);
-    const uint32_t tid = trace_tid(events->model, pe, track);
+    const uint32_t tid = trace_tid(events->model, pe, track), queues = events->model->needs.queues;
+    char has[32] = "operations";
+    if (track < queues)
+        (void)snprintf(has, sizeof has, queues > 1 ? "kernels of queue %u" : "kernels", track);
     if (!events->sip_named[place.sip])
         fprintf(events->out,
                 ",\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%" PRIu32
@@ -55,8 +58,7 @@ void trace_name_track(struct timeline_events *events, uint32_t pe, uint32_t trac
             ",\"args\":{\"name\":\"cube %" PRIu32 " PE %" PRIu32 " %s\"}}"
             ",\n{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32
             ",\"args\":{\"sort_index\":%" PRIu32 "}}",
-            place.sip, tid, place.cube, place.pe, track == 0 ? "kernels" : "operations", place.sip,
-            tid, tid);
+            place.sip, tid, place.cube, place.pe, has, place.sip, tid, tid);
 }
 
 void trace_text(const struct timeline_events *events, const char *text)

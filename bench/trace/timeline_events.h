@@ -26,8 +26,9 @@ int64_t trace_clip(const struct timeline_events *events, int64_t ps);
 /* Whether a slice has a part in the time that is asked for. */
 bool trace_in_time(const struct timeline_events *events, int64_t begin_ps, int64_t end_ps);
 
-/* The number of a PE's track: 0 has its kernels, the others its operations. The first TRACKS_SIDE
- * tracks of a PE have consecutive numbers; the rest come after the tracks of all PEs of its SIP.
+/* The number of a PE's track: the first ones, as many as it has hardware queues, have the kernels
+ * of each, the others its operations. The first TRACKS_SIDE tracks of a PE have consecutive
+ * numbers; the rest come after the tracks of all PEs of its SIP.
  */
 enum { TRACKS_SIDE = 1024 };
 uint32_t trace_tid(const struct lp_model *model, uint32_t pe, uint32_t track);

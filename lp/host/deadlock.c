@@ -359,6 +359,7 @@ static bool visit_kernel(const struct visitor *v, uint32_t pe, const struct lp_k
     if (text != NULL)
         v->visit(v->arg,
                  &(struct lp_waiting){.pe = pe,
+                                      .queue = launch->queue,
                                       .rank = launch->args.rank,
                                       .kernel = launch->kernel->name,
                                       .state = text,
@@ -389,6 +390,7 @@ static void visit_queued(const struct visitor *v, uint32_t pe, uint32_t queue,
         const struct lp_launch *const launch = lp_launch_of(v->m, queued[i].launch);
         print_wait_for_queue(text, sizeof text, v->m, running_launch(v->m, state, queue));
         v->visit(v->arg, &(struct lp_waiting){.pe = pe,
+                                              .queue = queue,
                                               .rank = launch->args.rank,
                                               .kernel = launch->kernel->name,
                                               .state = text,

@@ -20,10 +20,10 @@ int lp_deadlock_report(const struct lp_model *m, const struct cw_sim *sim, struc
 
 /* A kernel, or a stream of it, that has not ended. */
 struct lp_waiting {
-    uint32_t pe, rank;
-    const char *kernel; /* its name */
-    const char *state;  /* "waits for data from W (at chain.c:31)"; valid during the call */
-    int64_t since_ps;   /* of its latest wait; the last event's time, if it does not wait */
+    uint32_t pe, queue, rank; /* queue: hardware queue of the PE */
+    const char *kernel;       /* its name */
+    const char *state;        /* "waits for data from W (at chain.c:31)"; valid during the call */
+    int64_t since_ps;         /* of its latest wait; the last event's time, if it does not wait */
 };
 /* Visits them in order of their PEs. */
 void lp_waiting_visit(const struct lp_model *m, const struct cw_sim *sim,

@@ -35,14 +35,24 @@ static uint32_t tiles_left(const struct lp_pe *sender, enum hw_dir dir)
     return sender->queue[dir].my_head - sender->queue[dir].peer_tail_cache;
 }
 
-/* "PE 0.0.0, kernel NAME"; without a kernel: ", which runs none". */
-static void name_end(const struct ended *ended, uint32_t pe, char *text, size_t bytes)
+/* Whether a kernel of this launch may use a direction of its PE. */
+static bool may_use(const struct lp_launch *launch, enum hw_dir dir)
+{
+    return launch->dirs == NULL || (launch->dirs->mask >> dir & 1) != 0;
+}
+
+/* "PE 0.0.0, kernel NAME": the last one that may use the direction. Without a kernel: ", which runs
+ * none". */
+static void name_end(const struct ended *ended, uint32_t pe, enum hw_dir dir, char *text,
+                     size_t bytes)
 {
     const struct hw_place place = hw_place_of(&ended->m->hw, pe);
     const char *kernel = NULL;
-    for (size_t i = 0; i < ended->count; i++)
-        if (ended->launched[i].pe == pe)
-            kernel = lp_launch_of(ended->m, ended->launched[i].launch)->kernel->name;
+    for (size_t i = 0; i < ended->count; i++) {
+        const struct lp_launch *const launch = lp_launch_of(ended->m, ended->launched[i].launch);
+        if (ended->launched[i].pe == pe && (kernel == NULL || may_use(launch, dir)))
+            kernel = launch->kernel->name;
+    }
     snprintf(text, bytes, "PE %u.%u.%u, %s%.48s,", place.sip, place.cube, place.pe,
              kernel != NULL ? "kernel " : "on which no kernel ran", kernel != NULL ? kernel : "");
 }
@@ -58,8 +68,8 @@ static void name_queue(const struct ended *ended, uint32_t pe, enum hw_dir dir, 
     uint32_t peer = 0;
     enum hw_dir peer_dir = HW_DIRS_MAX;
     (void)lp_queue_peer(plan, pe, dir, &peer, &peer_dir);
-    name_end(ended, pe, from, sizeof from);
-    name_end(ended, peer, to, sizeof to);
+    name_end(ended, pe, dir, from, sizeof from);
+    name_end(ended, peer, peer_dir, to, sizeof to);
     (void)tl_source_text(tl_source_numbered(queue->sent_at), at, sizeof at);
     snprintf(text, bytes, "%s has not received %u tile%s from direction %s that %s sent in %s%s",
              to, left, left == 1 ? "" : "s", lp_dir_name(plan, peer, peer_dir), from,
