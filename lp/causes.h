@@ -46,7 +46,8 @@ struct lp_waited {
     uint32_t pe;  /* global index */
     uint8_t wait; /* enum lp_wait */
     uint8_t context;
-    uint8_t dir;            /* of data, credits: the direction; of notifications: the tag */
+    uint8_t dir;            /* of data, credits: the direction; of notifications: the tag; of a
+                               kernel that begins: how many contexts are its, from `context` on */
     uint8_t call;           /* enum tl_call_kind */
     uint32_t launch, batch; /* of the kernel */
 };

@@ -20,7 +20,8 @@
 struct accounts {
     const struct hw_config *hw;
     uint32_t count, cubes;
-    struct account **latest; /* [count] by PE: the account of its latest kernel; NULL: none */
+    struct account **latest; /* [count] by PE: the account of the kernel that has had an event last;
+                                NULL: none */
     struct account *account; /* [count], taken first */
     struct sync_u64 used;    /* accounts that were begun; added to by any worker */
 };
@@ -75,7 +76,8 @@ void accounts_clear(struct accounts *accounts)
 
 /* Without memory the PE's latest account goes on. */
 static __attribute__((noinline)) struct account *begin_account(struct accounts *accounts,
-                                                               uint32_t pe, uint32_t batch)
+                                                               uint32_t pe, uint32_t batch,
+                                                               uint8_t context, uint8_t contexts)
 {
     const uint64_t at = sync_add_relaxed(&accounts->used, 1);
     const bool is_extra = at >= accounts->count;
@@ -85,16 +87,50 @@ static __attribute__((noinline)) struct account *begin_account(struct accounts *
         return accounts->latest[pe];
     *own = (struct account){.start_ps = INT64_MAX,
                             .batch = batch,
+                            .context = context,
+                            .contexts = contexts,
                             .is_extra = is_extra,
                             .before = accounts->latest[pe]};
     accounts->latest[pe] = own;
     return own;
 }
 
-static inline struct account *account_of(struct accounts *accounts, uint32_t pe)
+static bool is_run_by(const struct account *own, uint32_t context)
+{
+    return context - own->context < own->contexts;
+}
+
+/* It becomes the PE's latest: its next event is likely to come next. */
+static __attribute__((noinline)) struct account *find_account(struct accounts *accounts,
+                                                              uint32_t pe, uint32_t context)
+{
+    for (struct account **at = &accounts->latest[pe]; *at != NULL; at = &(*at)->before) {
+        struct account *const own = *at;
+        if (!is_run_by(own, context))
+            continue;
+        *at = own->before;
+        own->before = accounts->latest[pe];
+        return accounts->latest[pe] = own;
+    }
+    return begin_account(accounts, pe, 0, 0, LP_PE_CONTEXTS_MAX);
+}
+
+/* Of the kernel that this context of the PE runs. */
+static inline struct account *account_of(struct accounts *accounts, uint32_t pe, uint32_t context)
 {
     struct account *const latest = accounts->latest[pe];
-    return __builtin_expect(latest != NULL, 1) ? latest : begin_account(accounts, pe, 0);
+    return __builtin_expect(latest != NULL && is_run_by(latest, context), 1)
+               ? latest
+               : find_account(accounts, pe, context);
+}
+
+/* Of the kernel that ends now: its own time has come to an end here. */
+static struct account *account_that_ends(struct accounts *accounts, uint32_t pe, int64_t now_ps)
+{
+    for (struct account *at = accounts->latest[pe]; at != NULL; at = at->before)
+        if (at->end_ps == 0 && at->busy_ps == now_ps)
+            return at;
+    return accounts->latest[pe] != NULL ? accounts->latest[pe] : account_of(accounts, pe, 0);
 }
 
 /* A kernel's own time, up to its next event. */
@@ -133,9 +169,9 @@ void accounts_take_kernel(struct accounts *accounts, const struct cw_event *even
 {
     if (!is_of_pe(accounts, event, entity))
         return;
-    struct account *const own = account_of(accounts, entity - 1);
-    take_stretch(context == 0 ? &own->own : &own->streams, steps, count);
-    if (context == 0)
+    struct account *const own = account_of(accounts, entity - 1, context);
+    take_stretch(context == own->context ? &own->own : &own->streams, steps, count);
+    if (context == own->context)
         own->busy_ps = at_ps;
     note_start(own, event);
 }
@@ -146,11 +182,15 @@ void accounts_take_other(struct accounts *accounts, const struct cw_event *event
 {
     if (!is_of_pe(accounts, event, entity))
         return;
-    struct account *const own = account_of(accounts, entity - 1);
+    const bool ends = type == LP_EVENT_CPU_ARRIVAL && event->type != LP_EVENT_TRANSFER;
+    struct account *const latest = accounts->latest[entity - 1];
+    struct account *const own = ends ? account_that_ends(accounts, entity - 1, event->time_ps)
+                                : latest != NULL ? latest
+                                                 : account_of(accounts, entity - 1, 0);
     const bool leaves = event->type == LP_EVENT_ENGINE && type != LP_EVENT_ENGINE;
     const bool asks = type == LP_EVENT_MEMORY && event->type != LP_EVENT_MEMORY;
     note_start(own, event);
-    if (type == LP_EVENT_CPU_ARRIVAL && event->type != LP_EVENT_TRANSFER)
+    if (ends)
         own->end_ps = event->time_ps;
     else if (bytes > 0 && type != LP_EVENT_CREDIT && (leaves || asks))
         own->engine_ps += hw_ser_ps(&accounts->hw->link[HW_LINK_PE_NOC], bytes);
@@ -179,7 +219,8 @@ static enum account_wait kind_of(const struct lp_waited *waited)
 /* The PE's next kernel. */
 static void begin_kernel(struct accounts *accounts, int64_t now_ps, const struct lp_waited *waited)
 {
-    struct account *const own = begin_account(accounts, waited->pe, waited->batch);
+    struct account *const own =
+        begin_account(accounts, waited->pe, waited->batch, waited->context, waited->dir);
     if (own == NULL || own->batch != waited->batch)
         return;
     own->start_ps = own->busy_ps = now_ps;
@@ -192,8 +233,8 @@ void accounts_take_wait(struct accounts *accounts, int64_t now_ps, const struct 
         begin_kernel(accounts, now_ps, waited);
         return;
     }
-    struct account *const own = account_of(accounts, waited->pe);
-    if (waited->context != 0)
+    struct account *const own = account_of(accounts, waited->pe, waited->context);
+    if (waited->context != own->context)
         return;
     const int64_t since_ps = waited->since_ps > own->busy_ps ? waited->since_ps : own->busy_ps;
     own->busy_ps = now_ps;

@@ -32,15 +32,17 @@ struct account_work {
 struct account {
     _Alignas(64) struct account_work own;
     int64_t busy_ps;   /* until then the kernel's time is accounted for */
-    int64_t engine_ps; /* PE_DMA's engine passed bytes */
+    int64_t engine_ps; /* PE_DMA's engine passed bytes; with several hardware queues, those of any
+                          kernel, while this one's events were the latest */
     int64_t data_ps[HW_DIRS_MAX];
     int64_t wait_ps[ACCOUNT_WAITS];
     int64_t start_ps, end_ps; /* of the kernel; start INT64_MAX: none ran */
     int64_t pe_ps;            /* it waited for its PE before */
     struct account_work streams;
-    struct account *before; /* of the kernel before it on the PE */
-    uint32_t batch;         /* 0: unknown, on a machine where no kernel waits for its PE */
-    bool is_extra;          /* allocated by itself */
+    struct account *before;    /* of another kernel of the PE; of one queue, the later ones first */
+    uint32_t batch;            /* 0: unknown, on a machine where no kernel waits for its PE */
+    uint8_t context, contexts; /* of the PE, that run it: the first, and how many */
+    bool is_extra;             /* allocated by itself */
 };
 
 struct accounts;

@@ -111,6 +111,7 @@ static __attribute__((noinline, cold)) void note_began(const struct tl *tl,
                                              .pe = lp_pe_index(tl->view, tl->pe),
                                              .wait = LP_WAIT_PE,
                                              .context = (uint8_t)tl->context,
+                                             .dir = (uint8_t)tl->view->m->needs.contexts,
                                              .launch = queued->launch,
                                              .batch = tl->launch->batch});
 }
