@@ -410,6 +410,10 @@ static int check_set(const struct check *check, uint32_t set_index, bool message
     struct part *parts;
     size_t count;
     int code = find_parts(check, set_index, messages, &parts, &count);
+    if (code == CW_OK && count == 0) {
+        free(parts);
+        return CW_OK;
+    }
     if (code == CW_OK && messages) {
         number_messages(parts, count);
         code = check_messages(check, parts, count);
