@@ -24,7 +24,7 @@ readers=(
     perf/{database,perf_history,perf_json} perf/trend/trend
 )
 # Commands that read a format; each of their calls that can fail does so in turn.
-commands=(check config run_xml run_gradient replay compare again report report_study report_history
+commands=(check config workload run_xml run_gradient replay compare again report report_study report_history
     sweep_merge sweep_extend)
 find "$objects" -name '*.gcda' -delete
 for program in "$@"; do
