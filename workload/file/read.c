@@ -351,6 +351,28 @@ static void resolve_all(struct model *model)
     resolve_items(model, model->items);
 }
 
+/* A setting that adds a value which no formula names would change nothing. */
+static void check_settings(struct model *model, const struct config_node *workload)
+{
+    const struct config_node *const values = key_value(workload, "values");
+    if (values == NULL || values->kind != CONFIG_MAPPING)
+        return;
+    for (const struct config_node *key = values->first; key != NULL; key = key->next) {
+        struct text_nearest nearest = {0};
+        char quoted[TEXT_QUOTE_BYTES];
+        const struct symbol *const value = symbol_find(&model->symbols, key->text, key->bytes);
+        if (key->place.line > 0 || value == NULL || value->used)
+            continue;
+        for (const struct config_node *other = values->first; other != NULL; other = other->next)
+            if (other->place.line > 0)
+                text_nearest_try(&nearest, key->text, other->text);
+        config_error(&model->loader, key->place, "no formula names the value %s%s%s%s",
+                     text_quote_key(key->text, key->bytes, quoted),
+                     nearest.best != NULL ? "; did you mean '" : "",
+                     nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'?" : "");
+    }
+}
+
 /* The text's tree; NULL: reported. */
 static struct config_node *parse_file(struct model *model,
                                       const struct workload_file_request *request)
@@ -401,5 +423,6 @@ bool model_read(struct model *model, const struct workload_file_request *request
         return false;
     read_top(model, workload);
     resolve_all(model);
+    check_settings(model, workload);
     return model->errors.count == 0 && !model->arena.failed;
 }

@@ -427,6 +427,31 @@ static void test_chunks(void **state)
     workload_graph_free(&graph);
 }
 
+/* Weights of a layer come while the layer before computes: 3 us each, from the start of that layer
+ * on, on a stream of their own; a layer takes 2 us. So one layer after the other ends every 3 us.
+ */
+static void test_weights_that_come_early(void **state)
+{
+    (void)state;
+    char text[2000];
+    struct workload_graph graph =
+        good_workload("workload:\n"
+                      "  ranks: 1\n"
+                      "  ops:\n"
+                      "    - repeat: 4\n"
+                      "      ops:\n"
+                      "        - {name: w, time: 3us, stream: net, after: x.start, overlap: true}\n"
+                      "        - {name: x, time: 2us, after: [previous, w]}\n");
+    struct step_result result;
+    struct cw_error error;
+    assert_string_equal(program_text(&graph, 0, text), "w x<0 w<1s x<1,2 w<3s x<3,4 w<5s x<5,6");
+    assert_int_equal(step_ideal(&graph, &(struct step_modes){0}, NULL, NULL, &result, &error),
+                     CW_OK);
+    assert_int_equal(result.step_ps, (4 * 3 + 2) * 1000000);
+    step_result_free(&result);
+    workload_graph_free(&graph);
+}
+
 /* ---- classes, memory, places ----------------------------------------------------------------- */
 
 static void test_classes(void **state)
@@ -683,7 +708,7 @@ static void test_mistakes_of_places(void **state)
 static void test_mistakes_of_settings(void **state)
 {
     (void)state;
-    static const char text[] = "workload:\n  values: {h: 1}\n  ops: [{time: h}]\n";
+    static const char text[] = "workload:\n  values: {h: 1, hidden: 2}\n  ops: [{time: h}]\n";
     static const char *const cases[][2] = {
         {"parallel.tp=2", "--set parallel.tp=2: 'parallel.tp' is no key of a workload file"},
         {"workload.tp=2", "--set workload.tp=2: unknown key 'tp' of workload; legal are"},
@@ -692,6 +717,9 @@ static void test_mistakes_of_settings(void **state)
         {"workload.values.h.x=2", "--set workload.values.h.x=2: there is nothing that could have"},
         {"workload.ops.1.time=2", "--set workload.ops.1.time=2: the list has no item '1'"},
         {"workload.ops.x.time=2", "--set workload.ops.x.time=2: 'x' is no item of a list"},
+        {"workload.values.hiden=2",
+         "--set workload.values.hiden=2: no formula names the value 'hiden'; did "
+         "you mean 'hidden'?"},
         {"workload.values.h={", "--set workload.values.h={: not YAML"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         bad_workload(text, cases[i][0], &cases[i][1], 1);
@@ -750,6 +778,7 @@ int main(void)
         cmocka_unit_test(test_uneven_layers),
         cmocka_unit_test(test_forward_alone),
         cmocka_unit_test(test_chunks),
+        cmocka_unit_test(test_weights_that_come_early),
         cmocka_unit_test(test_classes),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_places),
