@@ -161,6 +161,10 @@ static json_t *json_of_op(const struct workload_graph *graph,
     }
     if (communicates(op) || op->kind == WORKLOAD_ROOFLINE)
         add_whole(object, "bytes", op->bytes);
+    if (op->to_first > 0)
+        json_object_set_new(object, "to_first", json_real(op->to_first / 1e3));
+    if (op->from_first > 0)
+        json_object_set_new(object, "from_first", json_real(op->from_first / 1e3));
     if (op->kind == WORKLOAD_ROOFLINE) {
         add_whole(object, "flops", op->flops);
         add_whole(object, "kernels", op->kernels);

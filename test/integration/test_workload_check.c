@@ -123,6 +123,33 @@ static void test_what_new_writes(void **state)
     }
 }
 
+/* Rank 0 of 4 gets 4 times the bytes of an even all-to-all: its links take up to 4 times as long,
+ * and longer than twice. A factor of 1 is the even one. */
+static void test_uneven_blocks_take_longer(void **state)
+{
+    (void)state;
+    static const char *const blocks[] = {"", ", to_first: 1", ", to_first: 4", ", from_first: 4"};
+    char path[64];
+    long long ps[4];
+    snprintf(path, sizeof path, "/tmp/test_workload_check.%d.yaml", (int)getpid());
+    for (size_t i = 0; i < 4; i++) {
+        FILE *const file = fopen(path, "w");
+        assert_non_null(file);
+        fprintf(file, "workload:\n  ranks: 4\n  ops: [{collective: all_to_all, bytes: 4MiB%s}]\n",
+                blocks[i]);
+        assert_int_equal(fclose(file), 0);
+        json_t *const root = run_json("step --no-data %s", path);
+        ps[i] = json_ps(root, "time_ns");
+        json_decref(root);
+    }
+    remove(path);
+    assert_true(ps[1] == ps[0]);
+    for (size_t i = 2; i < 4; i++) {
+        assert_true(ps[i] > 2 * ps[0]);
+        assert_true(ps[i] < 5 * ps[0]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -131,6 +158,7 @@ int main(void)
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_messages),
         cmocka_unit_test(test_what_new_writes),
+        cmocka_unit_test(test_uneven_blocks_take_longer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -286,6 +286,37 @@ static void describe(struct expand *expand, const struct item *item, struct work
                                                     : label[item->kind]);
 }
 
+/* How many times the mean block goes to the group's first rank, or comes from it. */
+static bool uneven_blocks(struct expand *expand, const struct item *item, uint32_t ranks,
+                          struct workload_op *op)
+{
+    struct formula *const to = item->formula[FORMULA_TO_FIRST],
+                          *const from = item->formula[FORMULA_FROM_FIRST];
+    uint64_t thousandths[2];
+    char text[120];
+    if (to == NULL && from == NULL)
+        return true;
+    if (item->collective != CCL_ALL_TO_ALL || (to != NULL && from != NULL)) {
+        item_error(expand, item,
+                   "to_first and from_first are of an all_to_all; legal is one of "
+                   "them");
+        return false;
+    }
+    if (!amount_of(expand->symbols, to, 1000, &thousandths[0]) ||
+        !amount_of(expand->symbols, from, 1000, &thousandths[1]))
+        return false;
+    const uint64_t given = thousandths[to != NULL ? 0 : 1];
+    if (given == 0 || given > UINT64_C(1000) * ranks) {
+        snprintf(text, sizeof text, "legal is a factor from 0.001 to %u, the ranks of the group",
+                 ranks);
+        formula_error(expand->symbols, to != NULL ? to : from, text);
+        return false;
+    }
+    op->to_first = thousandths[0] == 1000 ? 0 : (uint32_t)thousandths[0];
+    op->from_first = thousandths[1] == 1000 ? 0 : (uint32_t)thousandths[1];
+    return true;
+}
+
 /* Collectives and messages. False: nothing is to be done, or there was an error. */
 static bool communicate(struct expand *expand, const struct item *item, struct workload_op *op)
 {
@@ -319,6 +350,10 @@ static bool communicate(struct expand *expand, const struct item *item, struct w
     if (item->kind != ITEM_COLLECTIVE && peer == number) {
         item_error(expand, item,
                    "a message of a rank to itself; legal is another rank of its group");
+        return false;
+    }
+    if (!uneven_blocks(expand, item, size, op)) {
+        expand->stop = true;
         return false;
     }
     op->bytes = bytes;

@@ -40,6 +40,8 @@ enum item_formula {
     FORMULA_PEER, /* or root */
     FORMULA_TAG,
     FORMULA_BUCKET,
+    FORMULA_TO_FIRST,
+    FORMULA_FROM_FIRST,
     FORMULA_COUNT, /* of a repeat */
     FORMULA_MICROBATCHES,
     FORMULA_CHUNKS,

@@ -74,6 +74,8 @@ static const struct {
     {"redop", BIT(ITEM_COLLECTIVE), ITEM_FORMULAS},
     {"root", BIT(ITEM_COLLECTIVE), FORMULA_PEER},
     {"bucket", BIT(ITEM_COLLECTIVE), FORMULA_BUCKET},
+    {"to_first", BIT(ITEM_COLLECTIVE), FORMULA_TO_FIRST},
+    {"from_first", BIT(ITEM_COLLECTIVE), FORMULA_FROM_FIRST},
     {"send", BIT(ITEM_SEND), FORMULA_BYTES},
     {"recv", BIT(ITEM_RECV), FORMULA_BYTES},
     {"to", BIT(ITEM_SEND), FORMULA_PEER},

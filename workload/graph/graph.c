@@ -306,7 +306,8 @@ static int check_collectives(const struct check *check, uint32_t set_index,
              end++) {
             const struct workload_op *const b = op_of(graph, &parts[end]);
             if (a->collective != b->collective || a->bytes != b->bytes || a->redop != b->redop ||
-                a->dtype != b->dtype || a->peer != b->peer) {
+                a->dtype != b->dtype || a->peer != b->peer || a->to_first != b->to_first ||
+                a->from_first != b->from_first) {
                 char name[128], why[300];
                 snprintf(why, sizeof why,
                          "rank %u calls another collective, or one of another size, than rank %u "

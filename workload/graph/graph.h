@@ -69,9 +69,12 @@ struct workload_op {
         uint64_t time_ps; /* of a time */
         uint32_t side[3]; /* of a product: m, n, k */
     };
-    uint32_t kernels; /* of a roofline: launches that it stands for, at least 1 */
-    uint32_t rows;    /* of a roofline: least side of its products; 0: not known */
-    uint64_t id;      /* as its file numbers it (a node's id); else its line */
+    uint32_t to_first, from_first; /* of an all-to-all: thousandths of the mean block that go to the
+                                      group's first rank from each rank, or to each from it; the
+                                      other blocks share the rest. 0: all blocks are alike */
+    uint32_t kernels;              /* of a roofline: launches that it stands for, at least 1 */
+    uint32_t rows;                 /* of a roofline: least side of its products; 0: not known */
+    uint64_t id;                   /* as its file numbers it (a node's id); else its line */
 };
 
 struct workload_program {

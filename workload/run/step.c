@@ -69,6 +69,41 @@ static void note_work(struct maker *maker, struct dist_work *work)
     maker->works[maker->work_count++] = work;
 }
 
+/* Elements of the block from one rank of a group to another: those of its first rank are larger or
+ * smaller than the mean, all others alike. */
+static uint64_t uneven_block(const struct workload_op *op, uint64_t n_elem, uint32_t ranks,
+                             uint32_t from, uint32_t to)
+{
+    const uint64_t part = op->to_first > 0 ? op->to_first : op->from_first,
+                   first = n_elem / ranks * part / 1000;
+    const bool is_first = (op->to_first > 0 ? to : from) == 0;
+    return is_first ? first : (n_elem - (first < n_elem ? first : n_elem)) / (ranks - 1);
+}
+
+static void call_uneven(struct maker *maker, const struct workload_op *op,
+                        const struct step_source *source, struct dist_group *group, uint64_t n_elem)
+{
+    const struct workload_set *const set = &maker->run->options->graph->sets[op->set];
+    const uint32_t number = set->group_of[maker->rank], own = set->rank_in[maker->rank];
+    const uint32_t ranks = set->first[number + 1] - set->first[number];
+    uint64_t *const splits = calloc(2 * (size_t)ranks, sizeof *splits);
+    uint64_t sent = 0, received = 0;
+    if (splits == NULL)
+        mp_fail(CW_NO_RESOURCE, "out of memory: an all-to-all of a step");
+    for (uint32_t other = 0; other < ranks; other++) {
+        splits[other] = uneven_block(op, n_elem, ranks, own, other);
+        splits[ranks + other] = uneven_block(op, n_elem, ranks, other, own);
+        sent += splits[other];
+        received += splits[ranks + other];
+    }
+    struct tensor *const in =
+        sent > 0 ? tensor_for(maker, source, sent, (enum dtype)op->dtype, 0) : NULL;
+    struct tensor *const out =
+        received > 0 ? tensor_for(maker, source, received, (enum dtype)op->dtype, 1) : NULL;
+    note_work(maker, dist_all_to_all_v_async(group, out, splits + ranks, in, splits));
+    free(splits);
+}
+
 static void call_collective(struct maker *maker, const struct workload_op *op)
 {
     const struct step_run *const run = maker->run;
@@ -97,6 +132,10 @@ static void call_collective(struct maker *maker, const struct workload_op *op)
         note_work(maker, dist_all_gather_async(group, out, in));
         break;
     case CCL_ALL_TO_ALL:
+        if (op->to_first > 0 || op->from_first > 0) {
+            call_uneven(maker, op, source, group, n_elem);
+            break;
+        }
         out = tensor_for(maker, source, n_elem, dtype, 1);
         in = tensor_for(maker, source, n_elem, dtype, 0);
         note_work(maker, dist_all_to_all_async(group, out, in));

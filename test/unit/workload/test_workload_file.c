@@ -231,6 +231,25 @@ static void test_groups_of_one_are_left_out(void **state)
           "a b d<1");
 }
 
+static void test_uneven_blocks(void **state)
+{
+    (void)state;
+    struct workload_graph graph =
+        good_workload("workload:\n"
+                      "  ranks: 4\n"
+                      "  ops:\n"
+                      "    - {collective: all_to_all, bytes: 64, to_first: 3 / 2}\n"
+                      "    - {collective: all_to_all, bytes: 64, from_first: 4}\n"
+                      "    - {collective: all_to_all, bytes: 64, to_first: 1}\n");
+    const struct workload_op *const op = graph.programs[0].ops;
+    assert_int_equal(op[0].to_first, 1500);
+    assert_int_equal(op[0].from_first, 0);
+    assert_int_equal(op[1].to_first, 0);
+    assert_int_equal(op[1].from_first, 4000);
+    assert_int_equal(op[2].to_first, 0);
+    workload_graph_free(&graph);
+}
+
 /* A ring of context parallelism: in each step a rank sends to the next one. */
 static void test_a_ring_of_ranks(void **state)
 {
@@ -638,6 +657,10 @@ static void test_mistakes_of_operations(void **state)
         "w.yaml:5:20: no operation has the name 'two'; legal are");
     BAD(OPS("    - {name: previous, time: 1}\n"), "w.yaml:4:14: `previous` and `.start` are words");
     BAD(OPS("    - {after: previous.start, time: 1}\n"), "w.yaml:4:15: previous.start: legal is");
+    BAD(OPS("    - {collective: all_to_all, bytes: 8, to_first: 5}\n"),
+        "w.yaml:4:52: legal is a factor from 0.001 to 4, the ranks of the group");
+    BAD(OPS("    - {collective: all_reduce, bytes: 8, to_first: 1}\n"),
+        "w.yaml:4:7: to_first and from_first are of an all_to_all");
     BAD(OPS("    - {purpose: foward, time: 1}\n"),
         "w.yaml:4:17: 'foward' is no purpose; did you mean 'forward'?");
     BAD(OPS("    - {product: 3x4}\n"), "w.yaml:4:17: expected MxNxK, or a list of three formulas");
@@ -772,6 +795,7 @@ int main(void)
         cmocka_unit_test(test_buckets),
         cmocka_unit_test(test_all_kinds),
         cmocka_unit_test(test_groups_of_one_are_left_out),
+        cmocka_unit_test(test_uneven_blocks),
         cmocka_unit_test(test_a_ring_of_ranks),
         cmocka_unit_test(test_a_pipeline_by_hand),
         cmocka_unit_test(test_closed_forms),
