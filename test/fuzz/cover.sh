@@ -20,7 +20,7 @@ readers=(
     bench/programs/value_file
     bench/options/{options,options_compare,options_perf,options_phold,options_plugin,options_replay,options_report,options_run,options_size,options_sweep,options_value}
     bench/trace/timeline_filter
-    workload/file/{expand,expression,number,parallel,pipeline,place,read,read_item,read_keys,workload_file}
+    workload/file/{classes,expand,expression,number,parallel,pipeline,place,read,read_item,read_keys,sets,workload_file}
     perf/{database,perf_history,perf_json} perf/trend/trend
 )
 # Commands that read a format; each of their calls that can fail does so in turn.

@@ -1,67 +1,25 @@
 /*
- * expand.c: from the model of a workload file to the graph of a step: ranks and their classes, and
- * for each class a program, by walking through its lists with the numbers of its ranks.
+ * expand.c: from the lists of a workload file to the program of a class of ranks, by walking
+ * through them with the numbers of its ranks.
  *
  * A list is a chain: what an item waits for is the end of the item before, unless `after` says
  * otherwise. `struct deps last` is that end: operations that are over when all so far is over.
  */
+#include "workload/file/expand.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "workload/file/model.h"
-
 enum {
-    DEPS_MAX = 64,
     VISITS_MAX = 20000000, /* of a loop */
     VISITS = 5, /* items that are passed, made or not, for each operation that there may be */
     STAGES_MAX = 4096,
-    PROGRAMS_MAX = 65536,
     MICROBATCHES_MAX = 1 << 20,
-    BUCKETS_MAX = 64
-};
-#define WHOLE_MAX ((uint64_t)INT64_MAX)
-
-struct deps {
-    uint32_t count, at[DEPS_MAX];
 };
 
-/* The latest operation of a name on one of the streams that it was made on. */
-struct latest {
-    uint32_t name, stream, op;
-};
-
-/* Bytes that were kept back for a bucket. */
-struct bucket {
-    struct item *item;
-    struct workload_op op;
-    struct deps deps;
-};
-
-struct expand {
-    struct model *model;
-    struct symbols *symbols;
-    struct workload_graph *graph;
-    uint32_t program;
-    uint32_t rank; /* one of the class */
-    struct deps last;
-    int purpose;
-    const struct stage *stage; /* the pipeline that it is in, and there */
-    uint32_t part;             /* which part of the model, */
-    bool backward;             /* in which direction */
-    struct latest *latest;
-    uint32_t latest_count, latest_capacity;
-    struct bucket bucket[BUCKETS_MAX];
-    uint32_t bucket_count;
-    uint64_t ops, visits;
-    bool stop; /* an error that makes all else pointless, or no memory */
-    bool no_memory;
-};
-
-static void expand_list(struct expand *expand, struct item *items);
-
-static void item_error(struct expand *expand, const struct item *item, const char *text)
+void expand_error(struct expand *expand, const struct item *item, const char *text)
 {
     config_error(&expand->model->loader, item->node->place, "%s", text);
     expand->stop = true;
@@ -75,53 +33,12 @@ static void visit(struct expand *expand, const struct item *item)
     if (expand->visits++ < most)
         return;
     snprintf(text, sizeof text, "more than %" PRIu64 " steps of lists and loops", most);
-    item_error(expand, item, text);
+    expand_error(expand, item, text);
 }
 
-static void give_up(struct expand *expand) { expand->stop = expand->no_memory = true; }
+void expand_no_memory(struct expand *expand) { expand->stop = expand->no_memory = true; }
 
-/* ---- numbers --------------------------------------------------------------------------------- */
-
-/* A formula's whole number from 0 to max; `absent` where there is no formula. */
-static bool whole_of(struct symbols *symbols, struct formula *formula, uint64_t absent,
-                     uint64_t least, uint64_t max, uint64_t *whole)
-{
-    struct number value;
-    char text[160], found[NUMBER_TEXT_BYTES];
-    *whole = absent;
-    if (formula == NULL)
-        return true;
-    if (!formula_compute(symbols, formula, &value))
-        return false;
-    if (number_whole(value, max, whole) && *whole >= least)
-        return true;
-    snprintf(text, sizeof text, "%s; legal is a whole number from %" PRIu64 " to %" PRIu64,
-             number_print(value, found), least, max);
-    formula_error(symbols, formula, text);
-    *whole = absent;
-    return false;
-}
-
-/* Bytes, operations, picoseconds: rounded to a whole number. */
-static bool amount_of(struct symbols *symbols, struct formula *formula, int64_t unit,
-                      uint64_t *whole)
-{
-    struct number value;
-    char text[160], found[NUMBER_TEXT_BYTES];
-    *whole = 0;
-    if (formula == NULL)
-        return true;
-    if (!formula_compute(symbols, formula, &value))
-        return false;
-    if (number_combine(NUMBER_MUL, value, number_of(unit), &value) == NULL &&
-        number_whole(number_round(value), WHOLE_MAX, whole))
-        return true;
-    snprintf(text, sizeof text, "%s; legal is a number from 0 to 2^63", number_print(value, found));
-    formula_error(symbols, formula, text);
-    return false;
-}
-
-static void set_whole(struct expand *expand, struct symbol *symbol, uint64_t value)
+void expand_set(struct expand *expand, struct symbol *symbol, uint64_t value)
 {
     symbol_set(expand->symbols, symbol, number_of((int64_t)value));
 }
@@ -134,9 +51,9 @@ static void deps_add(struct expand *expand, const struct item *item, struct deps
         if (deps->at[i] == op)
             return;
     if (deps->count == DEPS_MAX)
-        item_error(expand, item,
-                   "it waits for more than 64 operations; legal is an operation "
-                   "{name: joined, after: [...]} that joins some");
+        expand_error(expand, item,
+                     "it waits for more than 64 operations; legal is an operation "
+                     "{name: joined, after: [...]} that joins some");
     else
         deps->at[deps->count++] = op;
 }
@@ -178,7 +95,7 @@ static void remember(struct expand *expand, uint32_t name, uint32_t stream, uint
         const uint32_t capacity = 2 * expand->latest_capacity + 16;
         struct latest *const more = realloc(expand->latest, capacity * sizeof *more);
         if (more == NULL) {
-            give_up(expand);
+            expand_no_memory(expand);
             return;
         }
         expand->latest = more;
@@ -201,7 +118,7 @@ static uint32_t emit(struct expand *expand, const struct item *item, struct work
         char text[100];
         snprintf(text, sizeof text, "more than %" PRIu64 " operations in all classes of ranks",
                  expand->model->operations_max);
-        item_error(expand, item, text);
+        expand_error(expand, item, text);
         return WORKLOAD_NONE;
     }
     op->layer =
@@ -211,12 +128,12 @@ static uint32_t emit(struct expand *expand, const struct item *item, struct work
                          : -1;
     const uint32_t index = workload_add_op(expand->graph, expand->program, op);
     if (index == WORKLOAD_NONE) {
-        give_up(expand);
+        expand_no_memory(expand);
         return WORKLOAD_NONE;
     }
     for (uint32_t i = 0; i < deps->count; i++)
         if (!workload_add_dep(expand->graph, expand->program, deps->at[i])) {
-            give_up(expand);
+            expand_no_memory(expand);
             return WORKLOAD_NONE;
         }
     if (!overlaps)
@@ -228,7 +145,7 @@ static uint16_t stream_of(struct expand *expand, const char *name)
 {
     const uint32_t stream = workload_add_stream(expand->graph, name);
     if (stream == WORKLOAD_NONE)
-        give_up(expand);
+        expand_no_memory(expand);
     return (uint16_t)stream;
 }
 
@@ -236,7 +153,7 @@ static uint32_t label_of(struct expand *expand, const char *name)
 {
     const uint32_t label = workload_add_label(expand->graph, name);
     if (label == WORKLOAD_NONE)
-        give_up(expand);
+        expand_no_memory(expand);
     return label;
 }
 
@@ -297,13 +214,13 @@ static bool uneven_blocks(struct expand *expand, const struct item *item, uint32
     if (to == NULL && from == NULL)
         return true;
     if (item->collective != CCL_ALL_TO_ALL || (to != NULL && from != NULL)) {
-        item_error(expand, item,
-                   "to_first and from_first are of an all_to_all; legal is one of "
-                   "them");
+        expand_error(expand, item,
+                     "to_first and from_first are of an all_to_all; legal is one of "
+                     "them");
         return false;
     }
-    if (!amount_of(expand->symbols, to, 1000, &thousandths[0]) ||
-        !amount_of(expand->symbols, from, 1000, &thousandths[1]))
+    if (!formula_amount(expand->symbols, to, 1000, &thousandths[0]) ||
+        !formula_amount(expand->symbols, from, 1000, &thousandths[1]))
         return false;
     const uint64_t given = thousandths[to != NULL ? 0 : 1];
     if (given == 0 || given > UINT64_C(1000) * ranks) {
@@ -336,20 +253,20 @@ static bool communicate(struct expand *expand, const struct item *item, struct w
                  "rank %u is in no group of %.64s; legal is `when` that leaves "
                  "it out",
                  expand->rank, item->set->name);
-        item_error(expand, item, text);
+        expand_error(expand, item, text);
         return false;
     }
     if (size == 1)
         return false; /* with nobody to talk to, there is nothing to do */
-    if (!amount_of(symbols, formula[FORMULA_BYTES], 1, &bytes) ||
-        !whole_of(symbols, formula[FORMULA_PEER], 0, 0, size - 1, &peer) ||
-        !whole_of(symbols, formula[FORMULA_TAG], 0, 0, UINT32_MAX, &tag)) {
+    if (!formula_amount(symbols, formula[FORMULA_BYTES], 1, &bytes) ||
+        !formula_whole(symbols, formula[FORMULA_PEER], 0, 0, size - 1, &peer) ||
+        !formula_whole(symbols, formula[FORMULA_TAG], 0, 0, UINT32_MAX, &tag)) {
         expand->stop = true;
         return false;
     }
     if (item->kind != ITEM_COLLECTIVE && peer == number) {
-        item_error(expand, item,
-                   "a message of a rank to itself; legal is another rank of its group");
+        expand_error(expand, item,
+                     "a message of a rank to itself; legal is another rank of its group");
         return false;
     }
     if (!uneven_blocks(expand, item, size, op)) {
@@ -366,7 +283,7 @@ static bool compute_side(struct expand *expand, const struct item *item, struct 
 {
     for (uint32_t i = 0; i < 3; i++) {
         uint64_t side;
-        if (!whole_of(expand->symbols, item->formula[FORMULA_M + i], 1, 1, UINT32_MAX, &side))
+        if (!formula_whole(expand->symbols, item->formula[FORMULA_M + i], 1, 1, UINT32_MAX, &side))
             return false;
         op->side[i] = (uint32_t)side;
     }
@@ -381,10 +298,10 @@ static bool fill(struct expand *expand, const struct item *item, struct workload
     bool good = true;
     switch (item->kind) {
     case ITEM_ROOFLINE:
-        good = amount_of(symbols, formula[FORMULA_FLOPS], 1, &amount) &&
-               amount_of(symbols, formula[FORMULA_BYTES], 1, &op->bytes) &&
-               whole_of(symbols, formula[FORMULA_KERNELS], 1, 1, UINT32_MAX, &kernels) &&
-               whole_of(symbols, formula[FORMULA_ROWS], 0, 0, UINT32_MAX, &rows);
+        good = formula_amount(symbols, formula[FORMULA_FLOPS], 1, &amount) &&
+               formula_amount(symbols, formula[FORMULA_BYTES], 1, &op->bytes) &&
+               formula_whole(symbols, formula[FORMULA_KERNELS], 1, 1, UINT32_MAX, &kernels) &&
+               formula_whole(symbols, formula[FORMULA_ROWS], 0, 0, UINT32_MAX, &rows);
         if (good) {
             op->flops = amount;
             op->kernels = (uint32_t)kernels;
@@ -395,7 +312,7 @@ static bool fill(struct expand *expand, const struct item *item, struct workload
         good = compute_side(expand, item, op);
         break;
     case ITEM_TIME:
-        good = amount_of(symbols, formula[FORMULA_TIME], 1000, &amount);
+        good = formula_amount(symbols, formula[FORMULA_TIME], 1000, &amount);
         op->time_ps = amount;
         break;
     case ITEM_COLLECTIVE:
@@ -427,14 +344,14 @@ static void fill_bucket(struct expand *expand, struct item *item, const struct w
 {
     uint64_t size;
     uint32_t i = 0;
-    if (!amount_of(expand->symbols, item->formula[FORMULA_BUCKET], 1, &size)) {
+    if (!formula_amount(expand->symbols, item->formula[FORMULA_BUCKET], 1, &size)) {
         expand->stop = true;
         return;
     }
     while (i < expand->bucket_count && expand->bucket[i].item != item)
         i++;
     if (i == BUCKETS_MAX) {
-        item_error(expand, item, "more than 64 operations with buckets at once");
+        expand_error(expand, item, "more than 64 operations with buckets at once");
         return;
     }
     if (i == expand->bucket_count) {
@@ -445,7 +362,7 @@ static void fill_bucket(struct expand *expand, struct item *item, const struct w
     bucket->op = *op;
     bucket->deps = *deps;
     if (__builtin_add_overflow(item->pending_bytes, op->bytes, &item->pending_bytes)) {
-        item_error(expand, item, "a bucket of more than 2^64 bytes");
+        expand_error(expand, item, "a bucket of more than 2^64 bytes");
         return;
     }
     if (item->pending_bytes >= size)
@@ -489,7 +406,7 @@ static void expand_loop(struct expand *expand, struct item *of, struct symbol *i
     const uint32_t buckets = expand->bucket_count;
     for (uint64_t i = 0; i < count && !expand->stop; i++) {
         if (index != NULL)
-            set_whole(expand, index, from + (backwards ? count - 1 - i : i));
+            expand_set(expand, index, from + (backwards ? count - 1 - i : i));
         visit(expand, of); /* an empty list takes time, too */
         expand_list(expand, of->items);
     }
@@ -505,7 +422,7 @@ static void expand_loop(struct expand *expand, struct item *of, struct symbol *i
 static void expand_repeat(struct expand *expand, struct item *item)
 {
     uint64_t count;
-    if (whole_of(expand->symbols, item->formula[FORMULA_COUNT], 0, 0, VISITS_MAX, &count))
+    if (formula_whole(expand->symbols, item->formula[FORMULA_COUNT], 0, 0, VISITS_MAX, &count))
         expand_loop(expand, item, item->index, 0, count, item->backwards);
     else
         expand->stop = true;
@@ -513,25 +430,13 @@ static void expand_repeat(struct expand *expand, struct item *item)
 
 /* ---- pipelines ------------------------------------------------------------------------------- */
 
-/* A pipeline on the stage of this class of ranks. */
-struct stage {
-    struct item *item;
-    struct pipeline_shape shape;
-    uint32_t number;
-    uint32_t *layers; /* [stages x chunks] of each part of the model, in its order */
-    uint64_t *first_layer;
-    uint32_t set; /* pp; WORKLOAD_NONE: one stage */
-    uint64_t message;
-    struct deps begin; /* what the pipeline waits for */
-};
-
-static void stage_free(struct stage *stage)
+void stage_free(struct stage *stage)
 {
     free(stage->layers);
     free(stage->first_layer);
 }
 
-static uint32_t part_of(const struct stage *stage, uint32_t chunk)
+uint32_t stage_part(const struct stage *stage, uint32_t chunk)
 {
     return chunk * stage->shape.stages + stage->number;
 }
@@ -546,18 +451,18 @@ static bool split_layers(struct expand *expand, struct stage *stage)
     stage->layers = calloc(parts, sizeof *stage->layers);
     stage->first_layer = calloc(parts, sizeof *stage->first_layer);
     if (stage->layers == NULL || stage->first_layer == NULL) {
-        give_up(expand);
+        expand_no_memory(expand);
         return false;
     }
     if (item->split != NULL && item->split_count != parts) {
         snprintf(text, sizeof text,
                  "%u numbers of layers for %u stages of %u chunks; legal are %u, or one number",
                  item->split_count, stage->shape.stages, stage->shape.chunks, parts);
-        item_error(expand, item, text);
+        expand_error(expand, item, text);
         return false;
     }
     if (item->split == NULL &&
-        !whole_of(expand->symbols, item->formula[FORMULA_LAYERS], 0, 0, INT32_MAX, &layers))
+        !formula_whole(expand->symbols, item->formula[FORMULA_LAYERS], 0, 0, INT32_MAX, &layers))
         return false;
     if (item->split == NULL && layers % parts != 0) {
         snprintf(text, sizeof text,
@@ -569,7 +474,7 @@ static bool split_layers(struct expand *expand, struct stage *stage)
     }
     for (uint32_t i = 0; i < parts; i++) {
         if (item->split != NULL &&
-            !whole_of(expand->symbols, item->split[i], 0, 0, INT32_MAX / (int)parts, &layers))
+            !formula_whole(expand->symbols, item->split[i], 0, 0, INT32_MAX / (int)parts, &layers))
             return false;
         stage->layers[i] = (uint32_t)(item->split != NULL ? layers : layers / parts);
         stage->first_layer[i] = sum;
@@ -579,7 +484,7 @@ static bool split_layers(struct expand *expand, struct stage *stage)
 }
 
 /* The numbers of a pipeline that the file says. */
-static bool shape_of(struct expand *expand, struct item *item, struct stage *stage)
+bool stage_shape(struct expand *expand, struct item *item, struct stage *stage)
 {
     const struct parallel *const parallel = &expand->model->parallel;
     struct symbols *const symbols = expand->symbols;
@@ -589,16 +494,16 @@ static bool shape_of(struct expand *expand, struct item *item, struct stage *sta
     stage->shape.stages = parallel->size[PARALLEL_PP];
     stage->shape.forward_only = !item->has_backward;
     stage->number = parallel_coordinate(parallel, PARALLEL_PP, expand->rank);
-    if (!whole_of(symbols, item->formula[FORMULA_MICROBATCHES], 1, 1, MICROBATCHES_MAX,
-                  &microbatches) ||
-        !whole_of(symbols, item->formula[FORMULA_CHUNKS], 1, 1, 4096, &chunks))
+    if (!formula_whole(symbols, item->formula[FORMULA_MICROBATCHES], 1, 1, MICROBATCHES_MAX,
+                       &microbatches) ||
+        !formula_whole(symbols, item->formula[FORMULA_CHUNKS], 1, 1, 4096, &chunks))
         return false;
     stage->shape.microbatches = (uint32_t)microbatches;
     stage->shape.chunks = (uint32_t)chunks;
     if (stage->shape.stages > STAGES_MAX || microbatches * chunks > MICROBATCHES_MAX) {
-        item_error(expand, item,
-                   "a pipeline of more than 4096 stages, or of more than 1048576 "
-                   "microbatches times chunks");
+        expand_error(expand, item,
+                     "a pipeline of more than 4096 stages, or of more than 1048576 "
+                     "microbatches times chunks");
         return false;
     }
     if (chunks > 1 && item->schedule != PIPELINE_INTERLEAVED) {
@@ -642,7 +547,7 @@ static void expand_unit(struct expand *expand, const struct stage *stage,
                         const struct pipeline_unit *unit)
 {
     const struct model_symbols *const known = &expand->model->known;
-    const uint32_t part = part_of(stage, unit->chunk),
+    const uint32_t part = stage_part(stage, unit->chunk),
                    parts = stage->shape.stages * stage->shape.chunks;
     const bool first = part == 0, last = part == parts - 1;
     const bool receives = stage->set != WORKLOAD_NONE && !(unit->backward ? last : first),
@@ -650,12 +555,12 @@ static void expand_unit(struct expand *expand, const struct stage *stage,
     const int purpose = expand->purpose;
     expand->part = part;
     expand->backward = unit->backward;
-    set_whole(expand, known->microbatch, unit->microbatch);
-    set_whole(expand, known->last_microbatch, unit->microbatch == stage->shape.microbatches - 1);
-    set_whole(expand, known->chunk, unit->chunk);
-    set_whole(expand, known->first, first);
-    set_whole(expand, known->last, last);
-    set_whole(expand, known->stage_layers, stage->layers[part]);
+    expand_set(expand, known->microbatch, unit->microbatch);
+    expand_set(expand, known->last_microbatch, unit->microbatch == stage->shape.microbatches - 1);
+    expand_set(expand, known->chunk, unit->chunk);
+    expand_set(expand, known->first, first);
+    expand_set(expand, known->last, last);
+    expand_set(expand, known->stage_layers, stage->layers[part]);
     if (purpose == WORKLOAD_OTHER)
         expand->purpose = unit->backward ? WORKLOAD_BACKWARD : WORKLOAD_FORWARD;
     if (receives) {
@@ -669,7 +574,7 @@ static void expand_unit(struct expand *expand, const struct stage *stage,
     expand->purpose = purpose;
 }
 
-static void forget_unit(struct expand *expand)
+void stage_forget(struct expand *expand)
 {
     const struct model_symbols *const known = &expand->model->known;
     struct symbol *const symbol[] = {known->microbatch, known->last_microbatch,
@@ -683,10 +588,10 @@ static void expand_pipeline(struct expand *expand, struct item *item)
 {
     struct stage stage;
     if (expand->stage != NULL) {
-        item_error(expand, item, "a pipeline within a pipeline; legal is one beside the other");
+        expand_error(expand, item, "a pipeline within a pipeline; legal is one beside the other");
         return;
     }
-    if (!shape_of(expand, item, &stage)) {
+    if (!stage_shape(expand, item, &stage)) {
         stage_free(&stage);
         expand->stop = true;
         return;
@@ -695,16 +600,17 @@ static void expand_pipeline(struct expand *expand, struct item *item)
         stage.set = model_set(expand->model, expand->graph, item->set);
         expand->stop |= stage.set == WORKLOAD_NONE;
         if (item->formula[FORMULA_MESSAGE] == NULL)
-            item_error(expand, item,
-                       "the pipeline does not say message: the bytes that a stage "
-                       "sends to the next one, for each microbatch");
-        else if (!amount_of(expand->symbols, item->formula[FORMULA_MESSAGE], 1, &stage.message))
+            expand_error(expand, item,
+                         "the pipeline does not say message: the bytes that a stage "
+                         "sends to the next one, for each microbatch");
+        else if (!formula_amount(expand->symbols, item->formula[FORMULA_MESSAGE], 1,
+                                 &stage.message))
             expand->stop = true;
     }
     const uint32_t units = pipeline_units(&stage.shape);
     struct pipeline_unit *const unit = malloc((units + 1) * sizeof *unit);
     if (unit == NULL)
-        give_up(expand);
+        expand_no_memory(expand);
     else
         pipeline_order(&stage.shape, stage.number, unit);
     stage.begin = expand->last;
@@ -714,16 +620,17 @@ static void expand_pipeline(struct expand *expand, struct item *item)
     expand->stage = NULL;
     free(unit);
     stage_free(&stage);
-    forget_unit(expand);
+    stage_forget(expand);
 }
 
 static void expand_each_layer(struct expand *expand, struct item *item)
 {
     const struct stage *const stage = expand->stage;
     if (stage == NULL)
-        item_error(expand, item, "each_layer outside of a pipeline; legal there is repeat");
+        expand_error(expand, item, "each_layer outside of a pipeline; legal there is repeat");
     else if (stage->item->formula[FORMULA_LAYERS] == NULL && stage->item->split == NULL)
-        item_error(expand, stage->item, "the pipeline does not say layers: how many the model has");
+        expand_error(expand, stage->item,
+                     "the pipeline does not say layers: how many the model has");
     else
         expand_loop(expand, item, expand->model->known.layer, stage->first_layer[expand->part],
                     stage->layers[expand->part], expand->backward);
@@ -737,7 +644,7 @@ static void expand_block(struct expand *expand, struct item *item)
     if (block == NULL)
         return;
     if (block->busy) {
-        item_error(expand, item, "a block that uses itself");
+        expand_error(expand, item, "a block that uses itself");
         return;
     }
     block->busy = true;
@@ -775,7 +682,7 @@ static void expand_inner(struct expand *expand, struct item *item)
         expand->last = before;
 }
 
-static void expand_list(struct expand *expand, struct item *items)
+void expand_list(struct expand *expand, struct item *items)
 {
     for (struct item *item = items; item != NULL && !expand->stop; item = item->next) {
         struct number when;
@@ -795,428 +702,4 @@ static void expand_list(struct expand *expand, struct item *items)
         else
             expand_inner(expand, item);
     }
-}
-
-/* ---- sets of groups -------------------------------------------------------------------------- */
-
-static void set_error(struct model *model, const struct config_node *node, const char *text)
-{
-    config_error(&model->loader, node->place, "%s", text);
-}
-
-/* A list of lists of ranks. *groups: how many lists. False: reported, or no memory. */
-static bool own_groups(struct model *model, const struct item_set *set, uint32_t *first,
-                       uint32_t *ranks, uint32_t *groups)
-{
-    const uint32_t rank_count = model->parallel.ranks;
-    uint32_t used = 0;
-    *groups = 0;
-    for (const struct config_node *group = set->own->first; group != NULL; group = group->next) {
-        if (group->kind != CONFIG_SEQUENCE || group->first == NULL || *groups == rank_count) {
-            set_error(model, group,
-                      "expected a list of ranks, such as [0, 1]; at most as many "
-                      "lists as there are ranks");
-            return false;
-        }
-        first[(*groups)++] = used;
-        for (const struct config_node *at = group->first; at != NULL; at = at->next) {
-            struct formula *const formula = formula_read(&model->symbols, at);
-            uint64_t rank;
-            if (formula == NULL)
-                return false;
-            formula_resolve(&model->symbols, formula);
-            if (!whole_of(&model->symbols, formula, 0, 0, rank_count - 1, &rank))
-                return false;
-            for (uint32_t i = 0; i < used; i++)
-                if (ranks[i] == rank) {
-                    set_error(model, at, "this rank is in the set twice; legal is once");
-                    return false;
-                }
-            ranks[used++] = (uint32_t)rank;
-        }
-    }
-    first[*groups] = used;
-    if (*groups == 0)
-        set_error(model, set->own, "expected a list of lists of ranks, such as [[0, 1], [2, 3]]");
-    return *groups > 0;
-}
-
-/* Which group each rank is in, as workload_graph_check() fills it later. */
-static bool index_set(struct workload_graph *graph, struct workload_set *set)
-{
-    set->group_of = malloc(graph->rank_count * sizeof *set->group_of);
-    set->rank_in = malloc(graph->rank_count * sizeof *set->rank_in);
-    if (set->group_of == NULL || set->rank_in == NULL)
-        return false;
-    memset(set->group_of, 255, graph->rank_count * sizeof *set->group_of);
-    memset(set->rank_in, 255, graph->rank_count * sizeof *set->rank_in);
-    for (uint32_t group = 0; group < set->groups; group++)
-        for (uint32_t i = set->first[group]; i < set->first[group + 1]; i++) {
-            set->group_of[set->ranks[i]] = group;
-            set->rank_in[set->ranks[i]] = i - set->first[group];
-        }
-    return true;
-}
-
-static bool find_groups(struct model *model, const struct item_set *set, uint32_t *first,
-                        uint32_t *ranks, uint32_t *groups)
-{
-    const uint32_t rank_count = model->parallel.ranks;
-    if (set->own != NULL)
-        return own_groups(model, set, first, ranks, groups);
-    if (set->dims != 0) {
-        *groups = parallel_groups(&model->parallel, set->dims, first, ranks);
-        return true;
-    }
-    *groups = 1;
-    first[0] = 0;
-    first[1] = rank_count;
-    for (uint32_t i = 0; i < rank_count; i++)
-        ranks[i] = i;
-    return true;
-}
-
-uint32_t model_set(struct model *model, struct workload_graph *graph, struct item_set *set)
-{
-    const uint32_t rank_count = model->parallel.ranks;
-    if (set->index != WORKLOAD_NONE)
-        return set->index;
-    uint32_t *const first = malloc((rank_count + 1) * sizeof *first), *const ranks =
-                                                                          malloc(rank_count *
-                                                                                 sizeof *ranks);
-    uint32_t groups = 0, index = WORKLOAD_NONE;
-    if (first == NULL || ranks == NULL)
-        model->arena.failed = true;
-    else if (find_groups(model, set, first, ranks, &groups)) {
-        index = workload_add_set(graph, set->name, groups, first, ranks);
-        model->arena.failed |= index == WORKLOAD_NONE || !index_set(graph, &graph->sets[index]);
-        if (index != WORKLOAD_NONE && set->algorithm != NULL) {
-            graph->sets[index].algorithm = strdup(set->algorithm);
-            model->arena.failed |= graph->sets[index].algorithm == NULL;
-        }
-    }
-    free(first);
-    free(ranks);
-    set->index = model->arena.failed ? WORKLOAD_NONE : index;
-    return set->index;
-}
-
-/* ---- classes of ranks ------------------------------------------------------------------------ */
-
-static void set_rank(struct expand *expand, uint32_t rank)
-{
-    const struct model_symbols *const known = &expand->model->known;
-    expand->rank = rank;
-    set_whole(expand, known->rank, rank);
-    for (uint32_t dim = 0; dim < PARALLEL_DIMS; dim++)
-        set_whole(expand, known->coordinate[dim],
-                  parallel_coordinate(&expand->model->parallel, dim, rank));
-    symbol_set(expand->symbols, known->stage, known->coordinate[PARALLEL_PP]->now);
-}
-
-/* Ranks whose numbers that the file uses are equal do the same: a number for them. */
-static uint64_t class_of(const struct model *model, uint32_t rank)
-{
-    const struct model_symbols *const known = &model->known;
-    uint64_t key = 0;
-    if (known->rank->used)
-        return rank;
-    for (uint32_t dim = 0; dim < PARALLEL_DIMS; dim++) {
-        const bool stage = dim == PARALLEL_PP && (known->stage->used || model->has_pipeline);
-        if (known->coordinate[dim]->used || stage)
-            key =
-                key * model->parallel.size[dim] + parallel_coordinate(&model->parallel, dim, rank);
-    }
-    return key;
-}
-
-/* "stage 1", "stage 1, tp_rank 0", "rank 5", "every rank" */
-static void name_class(const struct model *model, uint32_t rank, char text[160])
-{
-    const struct model_symbols *const known = &model->known;
-    int used = 0;
-    text[0] = '\0';
-    if (known->rank->used) {
-        snprintf(text, 160, "rank %u", rank);
-        return;
-    }
-    for (uint32_t i = 0; i < PARALLEL_DIMS; i++) {
-        const uint32_t dim = (PARALLEL_PP + i) % PARALLEL_DIMS; /* the stage first */
-        const bool stage = dim == PARALLEL_PP && (known->stage->used || model->has_pipeline);
-        if ((!known->coordinate[dim]->used && !stage) || model->parallel.size[dim] == 1)
-            continue;
-        used += snprintf(text + used, 160 - (size_t)used, "%s%s %u", used > 0 ? ", " : "",
-                         dim == PARALLEL_PP ? "stage" : known->coordinate[dim]->name,
-                         parallel_coordinate(&model->parallel, dim, rank));
-    }
-    if (used == 0)
-        snprintf(text, 160, "every rank");
-}
-
-struct rank_key {
-    uint64_t key;
-    uint32_t rank;
-};
-
-static int by_key(const void *a, const void *b)
-{
-    const struct rank_key *const x = a, *const y = b;
-    return x->key != y->key ? (x->key < y->key ? -1 : 1)
-                            : (x->rank > y->rank) - (x->rank < y->rank);
-}
-
-/* ---- memory ---------------------------------------------------------------------------------- */
-
-/* The pipeline that trains, else the first one. */
-static struct item *find_pipeline(struct item *items, struct item *found)
-{
-    for (struct item *item = items; item != NULL; item = item->next) {
-        if (item->kind == ITEM_PIPELINE && (found == NULL || !found->has_backward))
-            found = item;
-        found = find_pipeline(item->items, found);
-    }
-    return found;
-}
-
-/* Sets what `memory` may use of the schedule. */
-static void set_in_flight(struct expand *expand, const struct stage *stage)
-{
-    const struct model_symbols *const known = &expand->model->known;
-    const uint32_t units = pipeline_units(&stage->shape),
-                   parts = stage->shape.stages * stage->shape.chunks;
-    struct pipeline_unit *const unit = malloc((units + 1) * sizeof *unit);
-    uint64_t now = 0, most = 0, layers = 0;
-    if (unit == NULL) {
-        give_up(expand);
-        return;
-    }
-    pipeline_order(&stage->shape, stage->number, unit);
-    for (uint32_t i = 0; i < units && !stage->shape.forward_only; i++) {
-        const uint64_t of_unit = stage->layers[part_of(stage, unit[i].chunk)];
-        now = unit[i].backward ? now - of_unit : now + of_unit;
-        most = now > most ? now : most;
-    }
-    for (uint32_t chunk = 0; chunk < stage->shape.chunks; chunk++)
-        layers += stage->layers[part_of(stage, chunk)];
-    const uint32_t in_flight = stage->shape.forward_only ? 1 : pipeline_in_flight(unit, units);
-    free(unit);
-    set_whole(expand, known->in_flight, in_flight);
-    set_whole(expand, known->layers_in_flight, stage->shape.forward_only ? layers : most);
-    set_whole(expand, known->stage_layers, layers);
-    set_whole(expand, known->first, stage->number == 0);
-    set_whole(expand, known->last, part_of(stage, stage->shape.chunks - 1) == parts - 1);
-}
-
-static void fill_memory(struct expand *expand, struct workload_memory *memory)
-{
-    struct model *const model = expand->model;
-    uint64_t *const field[MEMORY_KEYS] = {&memory->weights,   &memory->gradients,
-                                          &memory->optimizer, &memory->activations,
-                                          &memory->cache,     &memory->other};
-    struct item *pipeline = find_pipeline(model->items, NULL);
-    struct stage stage = {0};
-    for (struct item_block *block = model->blocks; block != NULL; block = block->next)
-        pipeline = find_pipeline(block->items, pipeline);
-    if (pipeline != NULL && shape_of(expand, pipeline, &stage))
-        set_in_flight(expand, &stage);
-    stage_free(&stage);
-    for (uint32_t i = 0; i < MEMORY_KEYS && !expand->no_memory; i++)
-        (void)amount_of(expand->symbols, model->memory[i], 1, field[i]);
-    memory->known = true;
-    forget_unit(expand);
-    symbol_unset(expand->symbols, model->known.in_flight);
-    symbol_unset(expand->symbols, model->known.layers_in_flight);
-}
-
-static void fill_quotes(struct expand *expand)
-{
-    struct workload_quotes *const quotes = &expand->graph->quotes;
-    double *const field[QUOTE_KEYS] = {&quotes->model_flops, &quotes->tokens, &quotes->first_tokens,
-                                       &quotes->next_tokens};
-    const struct model_symbols *const known = &expand->model->known;
-    /* Of all ranks: no coordinate has a value. */
-    for (uint32_t dim = 0; dim < PARALLEL_DIMS; dim++)
-        symbol_unset(expand->symbols, known->coordinate[dim]);
-    symbol_unset(expand->symbols, known->rank);
-    symbol_unset(expand->symbols, known->stage);
-    for (uint32_t i = 0; i < QUOTE_KEYS; i++) {
-        struct formula *const formula = expand->model->quote[i];
-        struct number value;
-        if (formula == NULL || !formula_compute(expand->symbols, formula, &value))
-            continue;
-        if (number_real(value) < 0)
-            formula_error(expand->symbols, formula, "legal is a number from 0 on");
-        *field[i] = number_real(value);
-    }
-}
-
-/* ---- all of it ------------------------------------------------------------------------------- */
-
-/* Sizes of the layout, and the number of ranks. */
-static bool fill_parallel(struct model *model)
-{
-    struct parallel *const parallel = &model->parallel;
-    struct symbols *const symbols = &model->symbols;
-    const struct config_node *const node = model->parallel_node;
-    uint64_t size, ranks = 0;
-    bool good = true;
-    symbol_set(symbols, model->known.dtype_bytes,
-               number_of((int64_t)dtype_bytes((enum dtype)model->dtype)));
-    if (model->ranks != NULL) {
-        if (!whole_of(symbols, model->ranks, 1, 1, PARALLEL_RANKS_MAX, &ranks))
-            return false;
-        if (node == NULL)
-            symbol_set(symbols, model->known.ranks, number_of((int64_t)ranks));
-    }
-    for (uint32_t dim = 0; dim < PARALLEL_EDP; dim++) {
-        good &= whole_of(symbols, model->size[dim], 1, 1, PARALLEL_RANKS_MAX, &size);
-        if (node == NULL && dim == PARALLEL_DP && ranks > 0)
-            size = ranks;
-        parallel->size[dim] = (uint32_t)size;
-        if (good)
-            symbol_set(symbols, model->known.size[dim], number_of((int64_t)size));
-    }
-    if (parallel->order_count == 0)
-        (void)parallel_order_read(parallel, "tp-cp-ep-dp-pp");
-    if (!good)
-        return false;
-    const char *const wrong = parallel_complete(parallel);
-    if (wrong != NULL) {
-        config_error(&model->loader, node != NULL ? node->place : model->ranks->node->place, "%s",
-                     wrong);
-        return false;
-    }
-    if (ranks > 0 && ranks != parallel->ranks) {
-        config_error(&model->loader, model->ranks->node->place,
-                     "%" PRIu64 " ranks, but tp * cp * dp * pp is %u; legal is one of the two keys",
-                     ranks, parallel->ranks);
-        return false;
-    }
-    symbol_set(symbols, model->known.ranks, number_of(parallel->ranks));
-    symbol_set(symbols, model->known.size[PARALLEL_EDP], number_of(parallel->size[PARALLEL_EDP]));
-    return true;
-}
-
-/* Names of sets that are neither of the layout nor of the file. */
-static void check_sets(struct model *model)
-{
-    static const char *const usual[] = {"all", "tp",  "cp",    "pp",    "dp",
-                                        "ep",  "edp", "tp-cp", "dp-cp", "tp-ep"};
-    for (struct item_set *set = model->sets; set != NULL; set = set->next) {
-        struct text_nearest nearest = {0};
-        char quoted[TEXT_QUOTE_BYTES];
-        const char *wrong;
-        if (set->own != NULL || strcmp(set->name, "all") == 0 ||
-            parallel_set_read(set->name, &wrong) != 0)
-            continue;
-        for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-            text_nearest_try(&nearest, set->name, usual[i]);
-        for (const struct item_set *other = model->sets; other != NULL; other = other->next)
-            if (other->own != NULL)
-                text_nearest_try(&nearest, set->name, other->name);
-        config_error(&model->loader, set->first_place->place,
-                     "no set of groups %s%s%s; %s%s%slegal are all, tp, cp, ep, dp, pp, edp, some "
-                     "of them joined by '-', and the keys of `groups`",
-                     text_quote(set->name, strlen(set->name), quoted), wrong != NULL ? ": " : "",
-                     wrong != NULL ? wrong : "", nearest.best != NULL ? "did you mean '" : "",
-                     nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'? " : "");
-    }
-}
-
-static void check_after(struct model *model, const struct item *items)
-{
-    for (const struct item *item = items; item != NULL; item = item->next) {
-        for (const struct item_after *after = item->after; after != NULL; after = after->next) {
-            struct text_nearest nearest = {0};
-            char quoted[TEXT_QUOTE_BYTES];
-            if (after->name == NULL || after->name->is_made)
-                continue;
-            for (const struct item_name *name = model->names; name != NULL; name = name->next)
-                if (name->is_made)
-                    text_nearest_try(&nearest, after->name->text, name->text);
-            config_error(&model->loader, after->node->place,
-                         "no operation has the name %s%s%s%s; legal are names of operations and "
-                         "`previous`",
-                         text_quote(after->name->text, strlen(after->name->text), quoted),
-                         nearest.best != NULL ? "; did you mean '" : "",
-                         nearest.best != NULL ? nearest.best : "",
-                         nearest.best != NULL ? "'?" : "");
-        }
-        check_after(model, item->items);
-        check_after(model, item->backward);
-    }
-}
-
-/* The programs of all classes, in the order of their least ranks. */
-static void expand_classes(struct expand *expand)
-{
-    struct model *const model = expand->model;
-    struct workload_graph *const graph = expand->graph;
-    const uint32_t ranks = model->parallel.ranks;
-    struct rank_key *const keys = malloc(ranks * sizeof *keys);
-    graph->program_of = malloc(ranks * sizeof *graph->program_of);
-    if (keys == NULL || graph->program_of == NULL) {
-        free(keys);
-        give_up(expand);
-        return;
-    }
-    for (uint32_t rank = 0; rank < ranks; rank++)
-        keys[rank] = (struct rank_key){class_of(model, rank), rank};
-    qsort(keys, ranks, sizeof *keys, by_key);
-    for (uint32_t i = 0; i < ranks && !expand->stop; i++) {
-        char name[160];
-        if (i > 0 && keys[i].key == keys[i - 1].key) {
-            graph->program_of[keys[i].rank] = graph->program_of[keys[i - 1].rank];
-            continue;
-        }
-        if (graph->program_count == PROGRAMS_MAX) {
-            item_error(expand, model->items, "more than 65536 classes of ranks");
-            break;
-        }
-        name_class(model, keys[i].rank, name);
-        expand->program = workload_add_program(graph, name);
-        if (expand->program == WORKLOAD_NONE) {
-            give_up(expand);
-            break;
-        }
-        graph->program_of[keys[i].rank] = expand->program;
-        set_rank(expand, keys[i].rank);
-        expand->last.count = expand->latest_count = 0;
-        expand_list(expand, model->items);
-    }
-    for (uint32_t i = 0; i < ranks && !expand->stop && model->has_memory; i++) {
-        if (i > 0 && keys[i].key == keys[i - 1].key)
-            continue;
-        if (graph->memory == NULL)
-            graph->memory = calloc(graph->program_count, sizeof *graph->memory);
-        if (graph->memory == NULL)
-            give_up(expand);
-        set_rank(expand, keys[i].rank);
-        if (!expand->stop)
-            fill_memory(expand, &graph->memory[graph->program_of[keys[i].rank]]);
-    }
-    free(keys);
-}
-
-bool model_expand(struct model *model, struct workload_graph *graph)
-{
-    struct expand expand = {
-        .model = model, .symbols = &model->symbols, .graph = graph, .purpose = WORKLOAD_OTHER};
-    check_sets(model);
-    check_after(model, model->items);
-    for (const struct item_block *block = model->blocks; block != NULL; block = block->next)
-        check_after(model, block->items);
-    if (!fill_parallel(model) || model->errors.count > 0)
-        return true;
-    graph->rank_count = model->parallel.ranks;
-    graph->verifies = model->data;
-    graph->name = strdup(model->name != NULL ? model->name : "workload");
-    graph->file = strdup(model->path);
-    if (graph->name == NULL || graph->file == NULL)
-        return false;
-    expand_classes(&expand);
-    if (!expand.stop)
-        fill_quotes(&expand);
-    free(expand.latest);
-    return !expand.no_memory && !model->arena.failed;
 }

@@ -5,9 +5,12 @@
  */
 #include "workload/file/expression.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#define WHOLE_MAX ((uint64_t)INT64_MAX)
 
 enum {
     FORMULA_BYTES_MAX = 4096,
@@ -626,4 +629,42 @@ static bool compute(struct symbols *symbols, struct formula *formula, const stru
 bool formula_compute(struct symbols *symbols, struct formula *formula, struct number *result)
 {
     return compute(symbols, formula, formula->tree, result);
+}
+
+/* A formula's whole number from 0 to max; `absent` where there is no formula. */
+bool formula_whole(struct symbols *symbols, struct formula *formula, uint64_t absent,
+                   uint64_t least, uint64_t max, uint64_t *whole)
+{
+    struct number value;
+    char text[160], found[NUMBER_TEXT_BYTES];
+    *whole = absent;
+    if (formula == NULL)
+        return true;
+    if (!formula_compute(symbols, formula, &value))
+        return false;
+    if (number_whole(value, max, whole) && *whole >= least)
+        return true;
+    snprintf(text, sizeof text, "%s; legal is a whole number from %" PRIu64 " to %" PRIu64,
+             number_print(value, found), least, max);
+    formula_error(symbols, formula, text);
+    *whole = absent;
+    return false;
+}
+
+/* Bytes, operations, picoseconds: rounded to a whole number. */
+bool formula_amount(struct symbols *symbols, struct formula *formula, int64_t unit, uint64_t *whole)
+{
+    struct number value;
+    char text[160], found[NUMBER_TEXT_BYTES];
+    *whole = 0;
+    if (formula == NULL)
+        return true;
+    if (!formula_compute(symbols, formula, &value))
+        return false;
+    if (number_combine(NUMBER_MUL, value, number_of(unit), &value) == NULL &&
+        number_whole(number_round(value), WHOLE_MAX, whole))
+        return true;
+    snprintf(text, sizeof text, "%s; legal is a number from 0 to 2^63", number_print(value, found));
+    formula_error(symbols, formula, text);
+    return false;
 }

@@ -58,6 +58,14 @@ struct formula *formula_read(struct symbols *symbols, const struct config_node *
 void formula_resolve(struct symbols *symbols, struct formula *formula);
 /* False: it cannot be computed; reported once for each formula. */
 bool formula_compute(struct symbols *symbols, struct formula *formula, struct number *result);
+/* The formula's whole number from `least` to `max`; without a formula `absent`. False: reported,
+ * and *whole is `absent`. */
+bool formula_whole(struct symbols *symbols, struct formula *formula, uint64_t absent,
+                   uint64_t least, uint64_t max, uint64_t *whole);
+/* Its number times `unit`, rounded to a whole one from 0 to 2^63; without a formula 0. False:
+ * reported. */
+bool formula_amount(struct symbols *symbols, struct formula *formula, int64_t unit,
+                    uint64_t *whole);
 /* Its error at its place: "KEY: what is wrong". */
 void formula_error(struct symbols *symbols, struct formula *formula, const char *text);
 

@@ -156,6 +156,8 @@ bool model_expand(struct model *model, struct workload_graph *graph);
 /* Fills graph->sip_of as `place` says. False: no memory. */
 bool model_place(struct model *model, const struct workload_file_request *request,
                  struct workload_graph *graph);
+/* Reports names of sets that are neither of the layout nor of the file. */
+void model_check_sets(struct model *model);
 /* The set in the graph; makes it if it is not there yet. WORKLOAD_NONE: reported, or no memory. */
 uint32_t model_set(struct model *model, struct workload_graph *graph, struct item_set *set);
 
