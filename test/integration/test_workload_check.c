@@ -97,6 +97,16 @@ static void test_messages(void **state)
     run_output_free(&output);
 }
 
+static void test_an_algorithm_that_there_is_not(void **state)
+{
+    (void)state;
+    struct run_output output = run_line(2, "step --no-data --set workload.algorithms.all=nope "
+                                           "configs/workloads/all_reduce.yaml");
+    assert_non_null(strstr(output.err, "configs/workloads/all_reduce.yaml: 5: no algorithm 'nope' "
+                                       "for groups of all"));
+    run_output_free(&output);
+}
+
 /* What `workload new` writes is read: every model, with the ranks that it was asked for. */
 static void test_what_new_writes(void **state)
 {
@@ -157,6 +167,7 @@ int main(void)
         cmocka_unit_test(test_settings_change_what_follows),
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_an_algorithm_that_there_is_not),
         cmocka_unit_test(test_what_new_writes),
         cmocka_unit_test(test_uneven_blocks_take_longer),
     };

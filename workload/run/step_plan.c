@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "collectives/config/config_load.h"
+#include "collectives/config/config_tree.h"
 #include "collectives/runtime/install_plan.h"
 #include "hw/topology/topology.h"
 
@@ -199,6 +200,11 @@ static int find_sources(struct step_plan *plan, struct cw_error *error)
                 return cw_error_set(error, CW_USAGE, "%s: %llu: a %s, which steps have not",
                                     file_of(graph), (unsigned long long)op->id,
                                     ccl_collective_name((enum ccl_collective)op->collective));
+            if (config_algorithm_find(plan->options->config->tree, entry) == NULL)
+                return cw_error_set(error, CW_USAGE,
+                                    "%s: %llu: no algorithm '%s' for groups of %s; `cubewarp list "
+                                    "algorithms` lists them",
+                                    file_of(graph), (unsigned long long)op->id, entry, set->name);
             if (source == NULL) {
                 source = add_source(plan, op->set, (enum ccl_collective)op->collective, entry,
                                     ranks, error);
