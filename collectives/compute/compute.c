@@ -48,8 +48,12 @@ static enum tl_status run_roofline(struct tl *tl, void *frame)
 {
     struct roofline_frame *const f = frame;
     const struct compute_job *const job = compute_job(tl);
-    const uint32_t chunks = chunk_count(job);
+    const uint32_t chunks = job->at_once_ps > 0 ? 0 : chunk_count(job);
     TL_BEGIN(&f->line);
+    if (job->at_once_ps > 0) {
+        TL_CALL(&f->line, tl_work(tl, TL_BLOCK_PE, job->at_once_ps));
+        return TL_ENDED;
+    }
     if (job->pe_work_ps > 0) {
         TL_CALL(&f->line, tl_work_async(tl, job->request.block, job->pe_work_ps));
         f->work = tl_begun(tl);
@@ -289,6 +293,34 @@ static int plan_roofline(const struct hw_config *hw, uint64_t tcm_bytes, struct 
     return CW_OK;
 }
 
+void compute_job_at_once(const struct hw_config *hw, struct compute_job *job)
+{
+    if (job->request.kind != COMPUTE_ROOFLINE)
+        return;
+    const int64_t *const node_ps = hw->overhead_ps;
+    const int64_t issue_ps = node_ps[HW_NODE_PE_CPU] + node_ps[HW_NODE_PE_SCHEDULER];
+    const enum hw_node_kind block =
+        job->request.block == TL_BLOCK_MATH ? HW_NODE_PE_MATH : HW_NODE_PE_GEMM;
+    const int64_t way_ps = hw->link[HW_LINK_PE_NOC].prop_ps + node_ps[HW_NODE_ROUTER] +
+                           hw->link[HW_LINK_HBM].prop_ps + node_ps[HW_NODE_PE_DMA];
+    int64_t work_ps = 0, loads_ps = 0;
+    if (job->pe_work_ps > 0)
+        work_ps = issue_ps + node_ps[block] + job->pe_work_ps;
+    if (job->pe_bytes > 0) {
+        int64_t ser_ps = 0;
+        static const enum hw_link_kind links[] = {HW_LINK_HBM, HW_LINK_PE_NOC, HW_LINK_TCM};
+        for (size_t i = 0; i < sizeof links / sizeof *links; i++) {
+            const int64_t ps = hw_ser_ps(&hw->link[links[i]], job->pe_bytes);
+            ser_ps = ps > ser_ps ? ps : ser_ps;
+        }
+        loads_ps = issue_ps + node_ps[HW_NODE_PE_MMU] + way_ps + node_ps[HW_NODE_HBM] + ser_ps +
+                   way_ps + hw->link[HW_LINK_TCM].prop_ps + node_ps[HW_NODE_PE_TCM];
+        if (work_ps > 0)
+            loads_ps += issue_ps + node_ps[HW_NODE_PE_CPU];
+    }
+    job->at_once_ps = work_ps > loads_ps ? work_ps : loads_ps;
+}
+
 int compute_job_of(const struct hw_config *hw, const struct compute_request *request,
                    uint64_t tcm_bytes, uint32_t hbm, struct compute_job *job,
                    struct cw_error *error)
@@ -369,7 +401,7 @@ double compute_events(const struct ccl_call *call, const struct compute_job *job
     const struct matmul_shape block = largest_block(job);
     const double of_pe = job->request.kind == COMPUTE_PRODUCT ? matmul_events(&block, call)
                          : job->request.kind == COMPUTE_ROOFLINE
-                             ? chunk_count(job) * (1 + cost_load_events(call, job->chunk_bytes))
+                             ? (job->at_once_ps > 0 ? 0 : chunk_count(job)) * (1 + cost_load_events(call, job->chunk_bytes))
                              : 1;
     return job->pes * (cost_launch_events(call->hw, false) + of_pe);
 }

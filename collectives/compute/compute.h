@@ -42,6 +42,7 @@ struct compute_job {
     int64_t pe_work_ps;        /* and the work of its block, without overheads */
     uint32_t tcm, hbm;         /* where its places are in TCM; a roofline's bytes in the slice */
     uint32_t chunk_bytes;      /* of a load of a roofline */
+    int64_t at_once_ps;        /* a roofline is one work of this time; 0: it is not */
     const struct tl_kernel *kernel; /* of the collective that it runs beside; NULL: alone */
 };
 
@@ -53,6 +54,10 @@ struct compute_job {
 int compute_job_of(const struct hw_config *hw, const struct compute_request *request,
                    uint64_t tcm_bytes, uint32_t hbm, struct compute_job *job,
                    struct cw_error *error);
+
+/* With coarse tiles: a roofline is one work, of the time that its kernel takes on an idle machine
+ * (ALGORITHMS.md, "Compute"). Other jobs stay as they are. */
+void compute_job_at_once(const struct hw_config *hw, struct compute_job *job);
 
 /* The block of a product at PE first + index: its shape, and where it begins in C. */
 struct compute_block {

@@ -122,6 +122,8 @@ static const struct compute_job *job_for(struct dist *dist, const struct compute
         free(kept);
         mp_fail(error.exit_code, "dist_compute: %s", cw_error_text(&error));
     }
+    if (lp_is_coarse(&dist->options.config->ccl.queues))
+        compute_job_at_once(&dist->options.config->hw, &kept->job);
     kept->head.next = dist->kept;
     dist->kept = &kept->head;
     return &kept->job;

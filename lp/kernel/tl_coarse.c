@@ -92,22 +92,28 @@ static int64_t move_ps(const struct tl *tl, uint8_t kind, uint64_t bytes)
     const struct lp_model *const m = tl->view->m;
     const struct hw_config *const hw = &m->hw;
     const struct tl_call *const call = &tl->kernel->call;
-    const struct hw_place here = tl_place(tl);
-    const bool far = kind == LP_DMA_LOAD_FROM || kind == LP_DMA_STORE_TO;
-    const struct hw_place there = far ? hw_place_of(hw, call->peer) : here;
-    const uint8_t packed = call->memory;
-    const enum hw_memory from = (enum hw_memory)(packed & 15);
-    enum hw_memory memory =
-        kind == LP_DMA_LOAD || kind == LP_DMA_LOAD_FROM ? from : (enum hw_memory)(packed >> 4 & 3);
-    if (memory == HW_MEMORY_TCM && !far)
-        memory = HW_MEMORY_HBM;
-    const int64_t out_ps = hw_path_ps(hw, here, there, memory, HW_OUTLET_NONE, bytes),
-                  back_ps = hw_path_ps(hw, here, there, memory, HW_OUTLET_NONE, 0);
+    const bool loads = kind == LP_DMA_LOAD || kind == LP_DMA_LOAD_FROM;
+    const enum hw_memory from = (enum hw_memory)(call->memory & 15),
+                         to = (enum hw_memory)((call->memory & ~LP_DMA_DIRECT) >> 4);
+    const enum hw_memory memory = loads ? from : to;
+    const int64_t dma_ps = hw->overhead_ps[HW_NODE_PE_DMA],
+                  tcm_ps = hw->link[HW_LINK_TCM].prop_ps + hw->overhead_ps[HW_NODE_PE_TCM];
+    if (kind != LP_DMA_LOAD_FROM && kind != LP_DMA_STORE_TO) {
+        const int64_t way_ps = dma_ps + lp_memory_way_ps(m, tl->pe, memory, call->slice),
+                      link_ps = hw_ser_ps(&hw->link[lp_memory_link(memory)], bytes);
+        return 2 * way_ps + hw->overhead_ps[lp_memory_node(memory)] +
+               lp_most(link_ps, hw_rate_ps(m->dma.rate, bytes)) + (loads ? tcm_ps : 0);
+    }
+    const struct hw_place here = tl_place(tl), there = hw_place_of(hw, call->peer);
+    const bool past = memory != HW_MEMORY_TCM && (loads || (call->memory & LP_DMA_DIRECT));
+    const int64_t past_ps = past ? 2 * (dma_ps + 2 * hw->link[HW_LINK_PE_NOC].prop_ps +
+                                        hw->overhead_ps[HW_NODE_ROUTER])
+                                 : 0;
     const enum hw_node_kind node =
         memory == HW_MEMORY_TCM ? HW_NODE_PE_TCM : lp_memory_node(memory);
-    const int64_t tcm_ps = hw->link[HW_LINK_TCM].prop_ps + hw->overhead_ps[HW_NODE_PE_TCM];
-    const bool loads = kind == LP_DMA_LOAD || kind == LP_DMA_LOAD_FROM;
-    return out_ps + back_ps - hw->overhead_ps[node] + (loads ? tcm_ps : 0);
+    return hw_path_ps(hw, here, there, memory, HW_OUTLET_NONE, bytes) +
+           hw_path_ps(hw, here, there, memory, HW_OUTLET_NONE, 0) - past_ps -
+           hw->overhead_ps[node] + (loads ? tcm_ps : 0);
 }
 
 /* How long before now the kernel did this for the first tile, if it did so no earlier than then. */
