@@ -44,6 +44,12 @@ hierarchical-sweep: ## hierarchical beside the other all-reduces on cubes: perf/
 	@$(SUBMAKE) VARIANT=check $(BUILD)/check/cubewarp
 	perf/results/hierarchical_sweep.py $(BUILD)/check/cubewarp -j $(JOBS)
 
+.PHONY: coarse-table
+coarse-table: ## coarse tiles beside exact runs: perf/results/coarse.md
+	@.ci/setup.sh python3
+	@$(SUBMAKE) VARIANT=check $(BUILD)/check/cubewarp
+	perf/results/coarse_table.py $(BUILD)/check/cubewarp -j $(JOBS)
+
 # Presets of published machines beside the published figures, from the program that is quick to build.
 PRESET_TABLES := kernbench-table wormhole-table vendor-table mi300x-table a100-table v100-table
 .PHONY: $(PRESET_TABLES)

@@ -354,6 +354,17 @@ static void print_errors(FILE *file, const struct result *result)
                 result->measured.ranks, result->rows[0].ranks);
 }
 
+/* Times are approximate. */
+static void print_coarse(FILE *file, const struct result *result)
+{
+    if (result->coarse_tiles == 0)
+        return;
+    fprintf(file, "# Coarse tiles      : of %u tiles; times are approximate", result->coarse_tiles);
+    if (result->coarse_doubt != NULL)
+        fprintf(file, ", by more than 10 %% for some of %s", result->coarse_doubt);
+    fputs(" (perf/results/coarse.md)\n", file);
+}
+
 /* Names the defaults that cost much. */
 static void print_costs(FILE *file, const struct result *result)
 {
@@ -398,6 +409,7 @@ static void print_foot(FILE *file, const struct result *result)
                 ", in the whole run (recv_blocks_on_credit: true)\n",
                 report_us(result->credit_wait.ps, us), at->sip, at->cube, at->pe);
     }
+    print_coarse(file, result);
     print_costs(file, result);
     fprintf(file, "# Avg bus bandwidth : %.3f\n", report_ratio(busbw, (double)ran));
     if (result->measured.path != NULL)

@@ -179,9 +179,11 @@ struct result {
     char algorithm[64];
     char config_digest[17]; /* XXH3 of the resolved configuration, 16 hex digits */
     uint64_t seed;
-    const char *input;    /* of tensors: "uniform", "integers" */
-    const char *protocol; /* how tiles travel, if not as they are; else NULL */
-    char grid[64];        /* of SIPs, if it is not square and w and h were not given; else "" */
+    const char *input;        /* of tensors: "uniform", "integers" */
+    const char *protocol;     /* how tiles travel, if not as they are; else NULL */
+    uint32_t coarse_tiles;    /* that a coarse tile stands for; 0: tiles are exact */
+    const char *coarse_doubt; /* what is known to be far off with them; NULL: nothing */
+    char grid[64];            /* of SIPs, if it is not square and w and h were not given; else "" */
     uint64_t sips, cubes, pes, queue_pairs, lps;
     struct result_engine engine;
     struct process_phases phases; /* up to the freeing of the machine */

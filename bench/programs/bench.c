@@ -282,6 +282,37 @@ static void fill_engine(struct bench_session *session)
                          : 0;
 }
 
+/* Where the errors of coarse tiles are known to exceed 10 % (perf/results/coarse.md); NULL: nowhere
+ * in this row. A tensor of a tile at most for each PE is exact. */
+static const char *coarse_doubt(const struct config *config, const struct result_row *row)
+{
+    const struct ccl_config *const ccl = &config->ccl;
+    const struct ccl_algorithm *const named = ccl_algorithm_find(row->algorithm),
+                                      *const algorithm =
+                                          named != NULL ? named : ccl_algorithm_find(ccl->module);
+    if (row->bytes <= ccl->queues.slot_bytes)
+        return NULL;
+    if (algorithm == NULL)
+        return NULL;
+    if (algorithm->machine.members)
+        return "hierarchical's sizes";
+    if (algorithm->schedule == NULL)
+        return NULL;
+    return row->shards < hw_cubes(&config->hw) * hw_pes(&config->hw)
+               ? "the schedules with shards that several PEs share"
+               : NULL;
+}
+
+static void note_coarse(const struct bench_session *session, struct result *result)
+{
+    const struct ccl_config *const ccl = &session->config->ccl;
+    if (!lp_is_coarse(&ccl->queues))
+        return;
+    result->coarse_tiles = ccl->queues.coarse;
+    for (size_t i = 0; i < result->row_count && result->coarse_doubt == NULL; i++)
+        result->coarse_doubt = coarse_doubt(session->config, &result->rows[i]);
+}
+
 void bench_fill_result(struct bench_session *session)
 {
     struct result *result = session->result;
@@ -301,6 +332,7 @@ void bench_fill_result(struct bench_session *session)
     static const char *const protocol[] = {
         [LP_SIMPLE] = NULL, [LP_LL] = "LL", [LP_LL128] = "LL128"};
     result->protocol = protocol[m->config.protocol];
+    note_coarse(session, result);
     const struct hw_sip_size size = config->tree->grid;
     const bool chosen = !config_given(config_machine_value(config->tree, "system.sips.w"));
     if (size.d > 0 && chosen && (size.w != size.h || size.h != size.d))

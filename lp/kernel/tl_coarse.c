@@ -27,7 +27,8 @@ static uint32_t tiles_of_call(const struct tl *tl)
         &lp_coarse_of(tl->view->m, tl->p)->context[tl->context];
     if (call->kind == CALL_WAIT_DMA)
         return own->move[call->move].tiles > 0 ? (uint32_t)own->move[call->move].tiles : 1;
-    if (call->kind == CALL_DOT || call->bytes == 0 || own->piece_tiles == TL_UNCUT)
+    if (call->kind == CALL_DOT || call->kind == CALL_COPY || call->kind == CALL_PUT ||
+        call->bytes == 0 || own->piece_tiles == TL_UNCUT)
         return 1;
     return lp_coarse_tiles(tl->view->m, call->bytes);
 }
@@ -106,9 +107,9 @@ static int64_t move_ps(const struct tl *tl, uint8_t kind, uint64_t bytes)
     }
     const struct hw_place here = tl_place(tl), there = hw_place_of(hw, call->peer);
     const bool past = memory != HW_MEMORY_TCM && (loads || (call->memory & LP_DMA_DIRECT));
-    const int64_t past_ps = past ? 2 * (dma_ps + 2 * hw->link[HW_LINK_PE_NOC].prop_ps +
-                                        hw->overhead_ps[HW_NODE_ROUTER])
-                                 : 0;
+    const int64_t past_ps =
+        past ? 2 * (dma_ps + 2 * hw->link[HW_LINK_PE_NOC].prop_ps + hw->overhead_ps[HW_NODE_ROUTER])
+             : 0;
     const enum hw_node_kind node =
         memory == HW_MEMORY_TCM ? HW_NODE_PE_TCM : lp_memory_node(memory);
     return hw_path_ps(hw, here, there, memory, HW_OUTLET_NONE, bytes) +
