@@ -13,16 +13,25 @@ const struct lp_move *lp_move_of(const struct lp_view *view, uint32_t pe, uint8_
     return &context->move[owner & 15];
 }
 
+static const struct lp_coarse_move *coarse_move_of(const struct lp_view *view, uint32_t pe,
+                                                   uint8_t owner)
+{
+    const struct lp_pe *const p = lp_pe(view->m, view->cube, pe);
+    return &lp_coarse_of(view->m, p)->context[owner >> 4].move[owner & 15];
+}
+
+int64_t lp_move_end_ps(const struct lp_view *view, uint32_t pe, uint8_t owner, int64_t at_ps)
+{
+    return lp_is_coarse(&view->m->config)
+               ? lp_most(at_ps, coarse_move_of(view, pe, owner)->least_ps)
+               : at_ps;
+}
+
 void lp_move_done(struct lp_view *view, struct lp_sender sender, int64_t at_ps, uint32_t pe,
                   uint8_t owner)
 {
-    if (lp_is_coarse(&view->m->config)) {
-        struct lp_coarse *const own =
-            CW_MUT(view->ctx, lp_coarse_of(view->m, lp_pe(view->m, view->cube, pe)));
-        struct lp_coarse_move *const move = &own->context[owner >> 4].move[owner & 15];
-        at_ps = lp_most(at_ps, move->least_ps);
-        move->free_ps = at_ps;
-    }
+    if (lp_is_coarse(&view->m->config))
+        CW_MUT(view->ctx, coarse_move_of(view, pe, owner))->free_ps = at_ps;
     const struct lp_signal s = {.pe = pe, .arg = owner & 15, .context = owner >> 4};
     lp_send_signal(view->ctx, view->lp, at_ps - cw_now(view->ctx), LP_EVENT_DMA_DONE, sender, &s);
 }
@@ -30,6 +39,7 @@ void lp_move_done(struct lp_view *view, struct lp_sender sender, int64_t at_ps, 
 void lp_move_part_done(struct lp_view *view, uint32_t pe, struct lp_sender sender, uint8_t owner,
                        uint8_t part, int64_t at_ps)
 {
+    at_ps = lp_move_end_ps(view, pe, owner, at_ps);
     if (lp_traces_causes(view->m) && part == 1)
         lp_cause_flight_sent(view->ctx, view->lp, LP_EVENT_DMA_DONE, sender, at_ps);
     else if (lp_traces_causes(view->m))

@@ -16,6 +16,8 @@ void lp_move_part_done(struct lp_view *view, uint32_t pe, struct lp_sender sende
 /* The data of a load_from will be in TCM at flight->tau_ps: all of it, with this last transfer. */
 void lp_move_loaded(struct lp_view *view, struct lp_sender sender, const struct hw_flight *flight,
                     const struct lp_transfer *data);
+/* When a move ends whose data are there at `at_ps`: then, or later with coarse tiles. */
+int64_t lp_move_end_ps(const struct lp_view *view, uint32_t pe, uint8_t owner, int64_t at_ps);
 /* The move will be complete at `at_ps`: sends the event. */
 void lp_move_done(struct lp_view *view, struct lp_sender sender, int64_t at_ps, uint32_t pe,
                   uint8_t owner);

@@ -431,6 +431,7 @@ static void depart_from_tcm(struct lp_view *view, uint32_t pe, const struct hw_d
     }
     /* the acknowledgement, back over the same path with 0 bytes */
     flight.tau_ps += lp_memory_way_ps(m, pe, memory, op->slice) + m->hw.overhead_ps[HW_NODE_PE_DMA];
+    flight.tau_ps = lp_move_end_ps(view, pe, op->dir, flight.tau_ps);
     if (lp_traces_causes(m)) {
         lp_note_memory_way(m, pe, memory, op->slice, false);
         lp_cause_flight_part(LP_PART_DMA, m->hw.overhead_ps[HW_NODE_PE_DMA]);

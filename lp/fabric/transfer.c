@@ -188,6 +188,7 @@ static void data_arrived(struct lp_view *view, struct lp_sender sender, struct h
         break;
     default:
         cw_check(view->ctx, transfer->kind == LP_TRANSFER_STORE_ACK);
+        flight->tau_ps = lp_move_end_ps(view, pe, (uint8_t)transfer->seq, flight->tau_ps);
         if (lp_traces_causes(m))
             lp_cause_flight_sent(view->ctx, view->lp, LP_EVENT_DMA_DONE, sender, flight->tau_ps);
         lp_move_done(view, sender, flight->tau_ps, pe, (uint8_t)transfer->seq);
