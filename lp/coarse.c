@@ -21,7 +21,7 @@ int64_t lp_coarse_cross(struct cw_ctx *ctx, const struct lp_model *m, enum lp_li
             *idle_ps -= used_ps;
             wait_ps = late_by_ps - used_ps;
             flight->tau_ps += wait_ps;
-            flight->sigma_ps += wait_ps; /* tiles of several take turns: the first waits little */
+            flight->sigma_ps += wait_ps / 2; /* tiles of several take turns: the first waits less */
         }
         link->free_ps = lp_most(link->free_ps, flight->tau_ps + late_ps);
         if (flight->epoch > 0)
