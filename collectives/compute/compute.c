@@ -401,7 +401,8 @@ double compute_events(const struct ccl_call *call, const struct compute_job *job
     const struct matmul_shape block = largest_block(job);
     const double of_pe = job->request.kind == COMPUTE_PRODUCT ? matmul_events(&block, call)
                          : job->request.kind == COMPUTE_ROOFLINE
-                             ? (job->at_once_ps > 0 ? 0 : chunk_count(job)) * (1 + cost_load_events(call, job->chunk_bytes))
+                             ? (job->at_once_ps > 0 ? 0 : chunk_count(job)) *
+                                   (1 + cost_load_events(call, job->chunk_bytes))
                              : 1;
     return job->pes * (cost_launch_events(call->hw, false) + of_pe);
 }
