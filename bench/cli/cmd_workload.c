@@ -12,9 +12,9 @@
 #include "bench/options/options_table.h"
 #include "bench/options/options_workload.h"
 #include "bench/output/atomic_file.h"
+#include "bench/programs/step_workload.h"
 #include "bench/output/workload_table.h"
 #include "collectives/config/input/text.h"
-#include "workload/file/workload_file.h"
 #include "workload/model/write.h"
 
 enum { COMMAND_LINE_BYTES = 2048 };
@@ -105,7 +105,8 @@ static int check_main(int argc, char **argv)
                                                   .settings = options.settings,
                                                   .setting_count = options.setting_count,
                                                   .any_machine = true};
-    code = workload_file_read(&request, &graph, &error);
+    options.trace.notes = stderr;
+    code = workload_or_trace_read(&request, &options.trace, 0, &graph, &error);
     if (code == CW_OK) {
         code = check_show(&options, &graph, &error);
         workload_graph_free(&graph);

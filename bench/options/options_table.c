@@ -105,6 +105,22 @@ static const char *simulated_choice(size_t i)
     return names[i];
 }
 
+static const char *trace_compute_choice(size_t i)
+{
+    static const char *const names[] = {[TRACE_AS_RECORDED] = "recorded",
+                                        [TRACE_REPLAY] = "replay",
+                                        [TRACE_ROOFLINE] = "roofline",
+                                        NULL};
+    return names[i];
+}
+
+static const char *trace_unit_choice(size_t i)
+{
+    static const char *const names[] = {
+        [TRACE_UNIT_AUTO] = "auto", [TRACE_UNIT_US] = "us", [TRACE_UNIT_NS] = "ns", NULL};
+    return names[i];
+}
+
 static const char *operands_choice(size_t i) { return matmul_operands_name(i); }
 
 static const char *engine_choice(size_t i)
@@ -270,6 +286,24 @@ const struct option_row option_rows[] = {
     {"communication", 0, OPTION_CHOICE, STEPPING, "HOW",
      "simulated (default), or free: collectives end when their last rank begins",
      RUN(communication), .of_some_benches = true, .choice = simulated_choice},
+
+    /* a trace */
+    {"groups", 0, OPTION_FILE, STEPPING, "FILE",
+     "of a Chakra trace: its groups of ranks, {\"1\": [0, 1], ...}", RUN(workload_trace.groups),
+     .of_some_benches = true, .group = "Traces"},
+    {"trace-ranks", 0, OPTION_COUNT, STEPPING, "N",
+     "of a trace that does not say how many (the machine's SIPs)", RUN(workload_trace.ranks),
+     .of_some_benches = true, .min = 1, .max = 1u << 20},
+    {"first-dimension", 0, OPTION_COUNT, STEPPING, "N",
+     "of a layer table: ranks in dimension 0 of its network (all)",
+     RUN(workload_trace.first_dimension), .of_some_benches = true, .min = 1, .max = 1u << 20},
+    {"compute", 0, OPTION_CHOICE, STEPPING, "HOW",
+     "of a Chakra trace: recorded (default): its times, the machine's where it has none; replay: "
+     "its times alone; roofline: the machine's, where it says the operations",
+     RUN(workload_trace.compute), .of_some_benches = true, .choice = trace_compute_choice},
+    {"time-unit", 0, OPTION_CHOICE, STEPPING, "UNIT",
+     "of a Chakra trace's times: us, ns, or auto (default): as its version has them",
+     RUN(workload_trace.unit), .of_some_benches = true, .choice = trace_unit_choice},
 
     /* the model of phold */
     {"lps", 0, OPTION_COUNT, COMMAND_PHOLD, "N", "logical processes (4096)", PHOLD(options.lps),
@@ -497,6 +531,21 @@ const struct option_row option_rows[] = {
      "one key of the file, as in workload.parallel.tp=8; may be repeated",
      AT(workload_check_options, settings), .repeats = true, .read = workload_check_read_set,
      .group = "Options"},
+    {"groups", 0, OPTION_FILE, COMMAND_WORKLOAD_CHECK, "FILE",
+     "of a Chakra trace: its groups of ranks, {\"1\": [0, 1], ...}",
+     AT(workload_check_options, trace.groups)},
+    {"trace-ranks", 0, OPTION_COUNT, COMMAND_WORKLOAD_CHECK, "N",
+     "of a trace that does not say how many", AT(workload_check_options, trace.ranks), .min = 1,
+     .max = 1u << 20},
+    {"first-dimension", 0, OPTION_COUNT, COMMAND_WORKLOAD_CHECK, "N",
+     "of a layer table: ranks in dimension 0 of its network (all)",
+     AT(workload_check_options, trace.first_dimension), .min = 1, .max = 1u << 20},
+    {"compute", 0, OPTION_CHOICE, COMMAND_WORKLOAD_CHECK, "HOW",
+     "of a Chakra trace: recorded (default), replay, roofline",
+     AT(workload_check_options, trace.compute), .choice = trace_compute_choice},
+    {"time-unit", 0, OPTION_CHOICE, COMMAND_WORKLOAD_CHECK, "UNIT",
+     "of a Chakra trace's times: auto (default), us, ns", AT(workload_check_options, trace.unit),
+     .choice = trace_unit_choice},
     {"json", 0, OPTION_OUTPUT, COMMAND_WORKLOAD_CHECK, "FILE",
      "write the programs of all classes as JSON; - for standard output",
      AT(workload_check_options, json)},
@@ -754,10 +803,10 @@ static const struct command_row command_rows[] = {
      .examples = {"workload new gpt --tp 4 --pp 4 --dp 4 --micro-batch 2 --global-batch 64",
                   "workload new moe --dp 8 --ep 8 -o moe.yaml",
                   "workload new inference --tp 8 --kv-heads 8 --prompt 2048 --tokens 64"}},
-    {COMMAND_WORKLOAD_CHECK, "workload check", "read a workload file: mistakes, or what it makes",
-     "[OPTION]... FILE",
-     "Reads a workload file and expands it. Prints every mistake with its line and column; or\n"
-     "the classes of ranks, their operations, their bytes, and the groups.\n",
+    {COMMAND_WORKLOAD_CHECK, "workload check",
+     "read a workload file or a trace: mistakes, or what it makes", "[OPTION]... FILE",
+     "Reads a workload file and expands it, or a trace. Prints every mistake with its line and\n"
+     "column; or the classes of ranks, their operations, their bytes, and the groups.\n",
      NULL, .name_width = REPLAY_NAMES, .letters = LETTERS_IN_FRONT,
      .argument = workload_check_argument, .finish = workload_check_finish,
      .examples = {"workload check configs/workloads/gpt_small.yaml",

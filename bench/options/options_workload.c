@@ -186,7 +186,7 @@ int workload_check_finish(struct option_parse *parse, struct cw_error *error)
     const struct workload_check_options *const options = parse->values;
     if (options->path == NULL)
         return cw_error_set(error, CW_USAGE,
-                            "name a workload file, such as workload new writes one");
+                            "name a workload file, such as workload new writes one, or a trace");
     return CW_OK;
 }
 

@@ -7,6 +7,7 @@
 
 #include "bench/options/option.h"
 #include "workload/model/plan.h"
+#include "workload/traces/trace_options.h"
 
 /* The values of `workload new`. */
 struct workload_new_options {
@@ -23,6 +24,7 @@ struct workload_check_options {
     const char *json; /* NULL: none */
     const char *settings[WORKLOAD_SETTINGS_MAX];
     size_t setting_count;
+    struct workload_trace_options trace;
 };
 
 /* For the table of options. */

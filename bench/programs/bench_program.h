@@ -58,7 +58,7 @@ struct bench_program {
     enum ccl_collective does; /* of one with an algorithm */
     /* The options that this program takes, of those that only some programs take
      * (bench/options/options_table.c); then NULL. */
-    const char *takes[8];
+    const char *takes[12];
     /* For estimates: calls of the algorithm in an iteration, 0 for 1; and the work of all that is
      * not such a call. NULL: none. */
     uint32_t calls;

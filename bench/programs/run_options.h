@@ -17,6 +17,7 @@
 #include "collectives/compute/compute.h"
 #include "core/cw.h"
 #include "hw/structure.h"
+#include "workload/traces/trace_options.h"
 
 enum {
     RUN_SIZES_MAX = 256, /* of one --bytes or --n-elem */
@@ -79,6 +80,7 @@ struct run_options {
     const char *workload;
     const char *workload_sets[RUN_SETS_MAX];
     size_t workload_set_count;
+    struct workload_trace_options workload_trace;
     uint32_t concurrency, launch_order; /* enum run_concurrency, run_launch_order */
     uint32_t launches, communication;   /* enum run_simulated */
 

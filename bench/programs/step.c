@@ -41,7 +41,8 @@ static int step_prepare(struct bench_session *session, struct dist_options *dist
         return cw_error_memory(error, "the step");
     own->session = session;
     own->report->modes = step_modes_of(options);
-    const int code = step_workload_read(options, session->config, &own->report->graph, error);
+    const int code = step_workload_read(options, session->config, options->quiet ? NULL : stderr,
+                                        &own->report->graph, error);
     if (code != CW_OK)
         return code;
     if (options->verify_data && !own->report->graph.verifies)
@@ -237,7 +238,8 @@ const struct bench_program bench_step = {
     .rows_named = true,
     .groups = true,
     .own = step_work,
-    .takes = {"workload", "concurrency", "launch-order", "launches", "communication"},
+    .takes = {"workload", "concurrency", "launch-order", "launches", "communication", "groups",
+              "trace-ranks", "first-dimension", "compute", "time-unit"},
     .prepare = step_prepare,
     .run_apart = step_run_apart,
     .finish = step_finish};

@@ -8,11 +8,10 @@
 #include <stdlib.h>
 
 #include "bench/programs/concurrent_plan.h"
-#include "workload/file/workload_file.h"
+#include "bench/programs/step_workload.h"
 #include "workload/run/step_plan.h"
-#include "workload/traces/trace.h"
 
-int step_workload_read(const struct run_options *options, const struct config *config,
+int step_workload_read(const struct run_options *options, const struct config *config, FILE *notes,
                        struct workload_graph *graph, struct cw_error *error)
 {
     const struct hw_config *const hw = &config->hw;
@@ -22,13 +21,9 @@ int step_workload_read(const struct run_options *options, const struct config *c
                                                   .setting_count = options->workload_set_count,
                                                   .sip_w = is_grid ? hw->sip_w : 0,
                                                   .sip_h = is_grid ? hw->sip_h : 0};
-    if (!workload_is_trace(options->workload))
-        return workload_file_read(&request, graph, error);
-    if (options->workload_set_count > 0)
-        return cw_error_set(error, CW_USAGE, "--set %s: %s is a trace, which has no keys",
-                            options->workload_sets[0], options->workload);
-    const struct workload_trace_options trace = {.notes = options->quiet ? NULL : stderr};
-    return workload_trace_read(options->workload, &trace, graph, error);
+    struct workload_trace_options trace = options->workload_trace;
+    trace.notes = notes;
+    return workload_or_trace_read(&request, &trace, hw->sip_count, graph, error);
 }
 
 struct step_modes step_modes_of(const struct run_options *options)
@@ -154,7 +149,8 @@ struct bench_own step_work(const struct run_options *options, const struct confi
         .config = config, .graph = &graph, .modes = step_modes_of(options)};
     struct estimate estimate = {.plan = &plan, .config = config, .graph = &graph};
     struct bench_own work = {.events = 0};
-    if (options->workload == NULL || step_workload_read(options, config, &graph, &ignored) != CW_OK)
+    if (options->workload == NULL ||
+        step_workload_read(options, config, NULL, &graph, &ignored) != CW_OK)
         return work;
     if (step_plan_make(&step, &plan, &ignored) == CW_OK)
         work.events = all_events(&estimate, &step.modes);

@@ -7,8 +7,8 @@
 #include "bench/programs/bench_program.h"
 #include "workload/run/step.h"
 
-/* The workload that the options name. As workload_file_read() and workload_trace_read(). */
-int step_workload_read(const struct run_options *options, const struct config *config,
+/* The workload that the options name (step_workload.h). notes: of a trace; NULL: nowhere. */
+int step_workload_read(const struct run_options *options, const struct config *config, FILE *notes,
                        struct workload_graph *graph, struct cw_error *error);
 struct step_modes step_modes_of(const struct run_options *options);
 

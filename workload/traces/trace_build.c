@@ -2,6 +2,7 @@
  * trace_build.c: labels, streams and groups of the graph that a trace becomes (trace_build.h).
  * Communicators of a trace overlap as they like; a set of the graph has disjoint groups. So groups
  * of equal size are put together, each into the first set of which no group shares a rank with it.
+ * Then equal programs are found.
  */
 #include "workload/traces/trace_build.h"
 
@@ -244,6 +245,89 @@ static bool place_sets(struct trace_build *build, const struct pool *pool, uint3
     return true;
 }
 
+/* ---- programs -------------------------------------------------------------------------------- */
+
+/* Of all that makes two programs the same: not of their nodes' ids. */
+static uint64_t hash_of(const struct workload_program *p)
+{
+    uint64_t hash = XXH3_64bits(p->deps, p->dep_count * sizeof *p->deps);
+    for (uint32_t i = 0; i < p->op_count; i++) {
+        struct workload_op op = p->ops[i];
+        op.id = 0;
+        hash = XXH3_64bits_withSeed(&op, sizeof op, hash);
+    }
+    return hash;
+}
+
+static bool same(const struct workload_program *a, const struct workload_program *b)
+{
+    if (a->op_count != b->op_count || a->dep_count != b->dep_count ||
+        (a->dep_count > 0 && memcmp(a->deps, b->deps, a->dep_count * sizeof *a->deps) != 0))
+        return false;
+    for (uint32_t i = 0; i < a->op_count; i++) {
+        struct workload_op op = b->ops[i];
+        op.id = a->ops[i].id;
+        if (memcmp(&a->ops[i], &op, sizeof op) != 0)
+            return false;
+    }
+    return true;
+}
+
+static void rename_shared(struct workload_graph *graph)
+{
+    for (uint32_t p = 0; p < graph->program_count; p++) {
+        uint32_t ranks = 0, first = 0;
+        char name[64];
+        for (uint32_t r = graph->rank_count; r-- > 0;)
+            if (graph->program_of[r] == p) {
+                first = r;
+                ranks++;
+            }
+        if (ranks < 2 || strncmp(graph->programs[p].name, "rank ", 5) != 0)
+            continue;
+        snprintf(name, sizeof name, "rank %u and %u more", first, ranks - 1);
+        char *const copy = strdup(name);
+        if (copy == NULL)
+            return; /* the name of one of them will do */
+        free(graph->programs[p].name);
+        graph->programs[p].name = copy;
+    }
+}
+
+/* Ranks that do the same share a program. */
+static int share_programs(struct trace_build *build)
+{
+    struct workload_graph *const graph = build->graph;
+    uint64_t *const hash = malloc((graph->program_count + 1) * sizeof *hash);
+    uint32_t *const now = malloc((graph->program_count + 1) * sizeof *now);
+    uint32_t kept = 0;
+    for (uint32_t p = 0; hash != NULL && now != NULL && p < graph->program_count; p++) {
+        struct workload_program *const program = &graph->programs[p];
+        const uint64_t own = hash_of(program);
+        now[p] = 0;
+        while (now[p] < kept && (hash[now[p]] != own || !same(&graph->programs[now[p]], program)))
+            now[p]++;
+        if (now[p] < kept) {
+            free(program->ops);
+            free(program->deps);
+            free(program->name);
+            continue;
+        }
+        hash[kept] = own;
+        graph->programs[kept++] = *program;
+    }
+    const bool done = hash != NULL && now != NULL;
+    if (done) {
+        graph->program_count = kept;
+        for (uint32_t r = 0; r < graph->rank_count; r++)
+            graph->program_of[r] = now[graph->program_of[r]];
+        rename_shared(graph);
+    }
+    free(hash);
+    free(now);
+    return done ? CW_OK : trace_no_memory(build);
+}
+
 int trace_build_end(struct trace_build *build)
 {
     const uint32_t ranks = build->graph->rank_count;
@@ -265,5 +349,5 @@ int trace_build_end(struct trace_build *build)
     free(pool.taken);
     free(pool.size);
     free(place);
-    return done ? CW_OK : trace_no_memory(build);
+    return done ? share_programs(build) : trace_no_memory(build);
 }

@@ -37,7 +37,7 @@ struct trace_build {
 
 /* The graph of `ranks` ranks, without programs. */
 int trace_build_begin(struct trace_build *build, uint32_t ranks);
-/* Gives groups their sets, and sets their operations. */
+/* Gives groups their sets, and sets their operations; ranks that do the same share a program. */
 int trace_build_end(struct trace_build *build);
 void trace_build_free(struct trace_build *build);
 
