@@ -522,10 +522,11 @@ static int read_one(struct reader *r, const struct trace_file *file)
     int code = decode(r, file);
     const uint32_t ranks = code == CW_OK ? ranks_of_one(r) : 0;
     if (code == CW_OK && ranks == 0)
-        code = cw_error_set(r->build->error, CW_USAGE,
-                            "%s: it does not say how many ranks there are; name them, or give a "
-                            "file for each rank",
-                            file->path);
+        code =
+            cw_error_set(r->build->error, CW_USAGE,
+                         "%s: it does not say how many ranks there are: give --trace-ranks, or a "
+                         "file for each rank",
+                         file->path);
     if (code == CW_OK)
         code = trace_build_begin(r->build, ranks);
     if (code == CW_OK)

@@ -92,7 +92,7 @@ static int find_sizes(struct walk *w)
     const struct workload_trace_options *const options = w->build->options;
     w->ranks = table->ranks > 0 ? table->ranks : options->ranks;
     if (w->ranks == 0)
-        return refuse(w, "it does not say how many ranks there are; name them");
+        return refuse(w, "it does not say how many ranks there are: give --trace-ranks");
     w->stages = table->pp > 0 ? table->pp : 1;
     w->ep = table->ep > 0 ? table->ep : 1;
     uint32_t left = w->ranks;
@@ -101,7 +101,7 @@ static int find_sizes(struct walk *w)
                : options->first_dimension > 0 ? options->first_dimension
                                               : left;
     if (code == CW_OK)
-        code = divide(w, &left, w->model, "model_parallel_NPU_group (or the first dimension)");
+        code = divide(w, &left, w->model, "model_parallel_NPU_group, or --first-dimension");
     if (code == CW_OK && table->model == 0 && options->first_dimension == 0 &&
         table->policy >= LAYERS_DATA_MODEL && table->policy <= LAYERS_TRANSFORMER_AGAIN)
         trace_note(
