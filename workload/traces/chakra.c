@@ -499,6 +499,7 @@ static int read_rank(struct reader *r, const struct trace_set *set)
         r->build->graph->program_of[r->rank] = r->program;
         code = add_program(r);
     }
+    chakra_groups_forget(&r->groups);
     chakra_trace_free(&r->trace);
     trace_file_free(&file);
     free(path);

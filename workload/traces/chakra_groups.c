@@ -30,25 +30,32 @@ static uint32_t *ranks_of(const json_t *list, uint32_t *above)
 {
     const size_t count = json_array_size(list);
     uint32_t *const ranks = malloc((count > 0 ? count : 1) * sizeof *ranks);
-    if (ranks == NULL || !json_is_array(list)) {
-        free(ranks);
-        return NULL;
-    }
-    for (size_t i = 0; i < count; i++) {
+    bool *const taken = calloc(TRACE_RANKS_MAX, sizeof *taken);
+    bool good = ranks != NULL && taken != NULL && json_is_array(list);
+    for (size_t i = 0; good && i < count; i++) {
         const json_t *const item = json_array_get(list, i);
         const json_int_t rank = json_integer_value(item);
-        bool good = json_is_integer(item) && rank >= 0 && rank < 1 << 20;
-        for (size_t k = 0; good && k < i; k++)
-            good = ranks[k] != (uint32_t)rank;
-        if (!good) {
-            free(ranks);
-            return NULL;
-        }
+        good = json_is_integer(item) && rank >= 0 && rank < TRACE_RANKS_MAX && !taken[rank];
+        if (!good)
+            break;
+        taken[rank] = true;
         ranks[i] = (uint32_t)rank;
         if (ranks[i] >= *above)
             *above = ranks[i] + 1;
     }
-    return ranks;
+    free(taken);
+    if (!good)
+        free(ranks);
+    return good ? ranks : NULL;
+}
+
+void chakra_groups_forget(struct chakra_groups *groups)
+{
+    while (groups->count > 0 && groups->list[groups->count - 1].rank != CHAKRA_ANY_RANK) {
+        groups->count--;
+        free(groups->list[groups->count].name);
+        free(groups->list[groups->count].ranks);
+    }
 }
 
 /* Takes `ranks` over. */

@@ -30,6 +30,8 @@ int chakra_groups_add(const struct trace_build *build, const struct chakra_trace
 int chakra_groups_find(struct trace_build *build, struct chakra_groups *groups,
                        const struct chakra_trace *trace, const struct chakra_node *node,
                        uint32_t rank, uint32_t *group);
+/* Those of METADATA nodes, when the rank has been read. */
+void chakra_groups_forget(struct chakra_groups *groups);
 void chakra_groups_free(struct chakra_groups *groups);
 
 #endif

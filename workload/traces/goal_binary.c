@@ -8,7 +8,7 @@
 
 #include "workload/traces/goal.h"
 
-enum { MAGIC = 4223, MAGIC_BYTES = 8, HEAD_BYTES = 14, NODE_BYTES = 39, RANKS_MAX = 1 << 20 };
+enum { MAGIC = 4223, MAGIC_BYTES = 8, HEAD_BYTES = 14, NODE_BYTES = 39 };
 
 /* A rank's bytes. */
 struct part {
@@ -124,7 +124,7 @@ int goal_read_binary(struct trace_build *build, const struct trace_file *file)
     const uint64_t room = file->count - MAGIC_BYTES;
     const uint8_t *const from = file->bytes + MAGIC_BYTES;
     const uint64_t ranks = file->count >= HEAD_BYTES ? number_at(from, 4) : 0;
-    if (ranks == 0 || ranks > RANKS_MAX || 6 + 16 * ranks > room)
+    if (ranks == 0 || ranks > TRACE_RANKS_MAX || 6 + 16 * ranks > room)
         return cw_error_set(build->error, CW_USAGE,
                             "%s: cut off, or without ranks: binary GOAL has a table of its ranks "
                             "after 14 bytes",

@@ -11,7 +11,7 @@
 #include "collectives/config/input/text.h"
 #include "workload/traces/goal.h"
 
-enum { RANKS_MAX = 1 << 20, CPUS_MAX = 1 << 15 };
+enum { CPUS_MAX = 1 << 15 };
 
 /* A label of the rank that is being read. */
 struct label {
@@ -300,7 +300,7 @@ static int take_rank(struct reader *r)
     const char *const begin = r->at;
     if (!take_word(r, "rank"))
         return wrong(r, r->at, "expected a rank, found", "\"rank 0 {\"");
-    int code = take_number(r, RANKS_MAX, "a rank below num_ranks", &rank);
+    int code = take_number(r, TRACE_RANKS_MAX, "a rank below num_ranks", &rank);
     if (code != CW_OK)
         return code;
     if (rank >= r->ranks || r->is_there[rank])
@@ -334,7 +334,7 @@ static int take_ranks(struct reader *r)
     int code = CW_OK;
     if (!next_line(r) || !take_word(r, "num_ranks"))
         return wrong(r, r->at, "expected the number of ranks, found", "\"num_ranks 16\"");
-    code = take_number(r, RANKS_MAX, "a number of ranks up to 1048576", &ranks);
+    code = take_number(r, TRACE_RANKS_MAX, "a number of ranks up to 131072", &ranks);
     if (code == CW_OK && ranks == 0)
         code = wrong(r, r->at, "no ranks, before", "\"num_ranks 1\" or more");
     if (code != CW_OK)

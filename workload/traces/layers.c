@@ -212,6 +212,8 @@ static int read_layers(struct reader *r)
     const struct word rest = next_word(r);
     if (code == CW_OK && rest.bytes > 0)
         code = wrong(r, rest, "after the number of layers", "the end of the line");
+    if (code == CW_OK && count > (size_t)(r->end - r->at))
+        code = wrong(r, word, "more layers than there are lines", "a line for each");
     if (code != CW_OK)
         return code;
     table->layers = calloc(count, sizeof *table->layers);

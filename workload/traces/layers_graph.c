@@ -27,7 +27,7 @@ struct walk {
     uint32_t *block;                    /* [layers] microbatch of a layer; UINT32_MAX: none */
     uint32_t program, stage;
     struct chain chain;
-    uint32_t first_arrival; /* of DLRM: the all-to-all of layer 0 */
+    uint32_t ops; /* of all programs */
     int code;
     bool has_unused; /* collectives that the policy does not carry out */
 };
@@ -43,12 +43,16 @@ static int add_kind(struct walk *w, enum kind kind, const char *name, uint32_t s
         return trace_no_memory(w->build);
     w->size[kind] = size;
     w->group[kind] = WORKLOAD_NONE;
+    if (size == 1) { /* nobody to exchange anything with */
+        free(ranks);
+        return CW_OK;
+    }
     bool done = true;
     for (uint32_t block = 0; done && block < w->ranks; block += size * stride)
         for (uint32_t base = block; done && base < block + stride; base++) {
             for (uint32_t i = 0; i < size; i++)
                 ranks[i] = base + i * stride;
-            const uint32_t group = trace_group(w->build, name, ranks, size);
+            const uint32_t group = trace_new_group(w->build, name, ranks, size);
             done = group != WORKLOAD_NONE;
             if (w->group[kind] == WORKLOAD_NONE)
                 w->group[kind] = group;
@@ -91,6 +95,8 @@ static int find_sizes(struct walk *w)
     const struct layers_table *const table = w->table;
     const struct workload_trace_options *const options = w->build->options;
     w->ranks = table->ranks > 0 ? table->ranks : options->ranks;
+    if (w->ranks > TRACE_RANKS_MAX)
+        return refuse(w, "more ranks than 131072");
     if (w->ranks == 0)
         return refuse(w, "it does not say how many ranks there are: give --trace-ranks");
     w->stages = table->pp > 0 ? table->pp : 1;
@@ -194,6 +200,9 @@ static uint32_t add(struct walk *w, const struct layers_layer *layer, const char
     op->id = layer->line;
     op->label = trace_label(w->build, name, (size_t)length);
     op->stream = (uint16_t)stream;
+    if (w->code == CW_OK && w->ops++ == TRACE_OPS_MAX)
+        w->code = cw_error_set(w->build->error, CW_USAGE, "%s: more than %d operations",
+                               w->table->path, TRACE_OPS_MAX);
     if (w->code != CW_OK)
         return WORKLOAD_NONE;
     const uint32_t added = op->label != WORKLOAD_NONE && stream != WORKLOAD_NONE
@@ -340,7 +349,7 @@ static void forward_again(struct walk *w, uint32_t layer)
     uint32_t from = layer;
     while (!w->table->layers[from].is_checkpoint)
         from--;
-    for (uint32_t i = from; i < layer; i++)
+    for (uint32_t i = from; w->code == CW_OK && i < layer; i++)
         forward(w, i, WORKLOAD_RECOMPUTE);
 }
 
@@ -428,21 +437,24 @@ static bool same_name(const struct layers_layer *a, const struct layers_layer *b
     return a->name_bytes == b->name_bytes && memcmp(a->name, b->name, a->name_bytes) == 0;
 }
 
+enum { LOOKED_AT = 64 }; /* layers, for the first one of a microbatch */
+
 /* A table of SimAI has the layers of all microbatches, `ga` of them: each begins with the first
  * layer that there is as often. */
 static void find_blocks(struct walk *w)
 {
     const struct layers_table *const table = w->table;
-    const uint32_t blocks = table->ga > 0 ? table->ga : 1;
+    const uint32_t blocks = table->ga > 0 ? table->ga : 1,
+                   looked_at = table->count < LOOKED_AT ? table->count : LOOKED_AT;
     uint32_t first = 0;
-    for (; first < table->count; first++) {
+    for (; first < looked_at; first++) {
         uint32_t times = 0;
         for (uint32_t i = 0; i < table->count && times <= blocks; i++)
             times += same_name(&table->layers[i], &table->layers[first]);
         if (times == blocks && blocks > 1)
             break;
     }
-    const bool found = first < table->count;
+    const bool found = first < looked_at;
     for (uint32_t i = 0, block = UINT32_MAX; i < table->count; i++) {
         if (found && same_name(&table->layers[i], &table->layers[first]))
             block++;

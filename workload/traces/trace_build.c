@@ -112,6 +112,28 @@ uint8_t trace_dtype(uint64_t bytes) { return bytes % 2 == 0 ? DTYPE_BF16 : DTYPE
 
 /* ---- groups ---------------------------------------------------------------------------------- */
 
+uint32_t trace_new_group(struct trace_build *build, const char *name, const uint32_t *ranks,
+                         uint32_t count)
+{
+    if (build->group_count == build->group_room) {
+        const uint32_t room = build->group_room > 0 ? 2 * build->group_room : 16;
+        struct trace_group *const more = realloc(build->groups, room * sizeof *more);
+        if (more == NULL)
+            return WORKLOAD_NONE;
+        build->groups = more;
+        build->group_room = room;
+    }
+    struct trace_group *const group = &build->groups[build->group_count++];
+    *group = (struct trace_group){.name = strdup(name),
+                                  .ranks = malloc((count > 0 ? count : 1) * sizeof *ranks),
+                                  .count = count,
+                                  .set = WORKLOAD_NONE};
+    if (group->name == NULL || group->ranks == NULL)
+        return WORKLOAD_NONE;
+    memcpy(group->ranks, ranks, count * sizeof *ranks);
+    return build->group_count - 1;
+}
+
 uint32_t trace_group(struct trace_build *build, const char *name, const uint32_t *ranks,
                      uint32_t count)
 {
@@ -121,21 +143,7 @@ uint32_t trace_group(struct trace_build *build, const char *name, const uint32_t
             memcmp(group->ranks, ranks, count * sizeof *ranks) == 0)
             return i;
     }
-    struct trace_group *const more =
-        realloc(build->groups, (build->group_count + 1) * sizeof *build->groups);
-    if (more == NULL)
-        return WORKLOAD_NONE;
-    build->groups = more;
-    struct trace_group *const group = &build->groups[build->group_count];
-    *group = (struct trace_group){.name = strdup(name),
-                                  .ranks = malloc((count > 0 ? count : 1) * sizeof *ranks),
-                                  .count = count,
-                                  .set = WORKLOAD_NONE};
-    build->group_count++;
-    if (group->name == NULL || group->ranks == NULL)
-        return WORKLOAD_NONE;
-    memcpy(group->ranks, ranks, count * sizeof *ranks);
-    return build->group_count - 1;
+    return trace_new_group(build, name, ranks, count);
 }
 
 uint32_t trace_world(struct trace_build *build)
@@ -273,57 +281,68 @@ static bool same(const struct workload_program *a, const struct workload_program
     return true;
 }
 
-static void rename_shared(struct workload_graph *graph)
+/* "rank 0 and 15 more". The name of one of them will do where there is no memory. */
+static void rename_shared(struct workload_graph *graph, uint32_t *ranks, uint32_t *first)
 {
+    memset(ranks, 0, graph->program_count * sizeof *ranks);
+    for (uint32_t r = graph->rank_count; r-- > 0;) {
+        ranks[graph->program_of[r]]++;
+        first[graph->program_of[r]] = r;
+    }
     for (uint32_t p = 0; p < graph->program_count; p++) {
-        uint32_t ranks = 0, first = 0;
         char name[64];
-        for (uint32_t r = graph->rank_count; r-- > 0;)
-            if (graph->program_of[r] == p) {
-                first = r;
-                ranks++;
-            }
-        if (ranks < 2 || strncmp(graph->programs[p].name, "rank ", 5) != 0)
+        if (ranks[p] < 2 || strncmp(graph->programs[p].name, "rank ", 5) != 0)
             continue;
-        snprintf(name, sizeof name, "rank %u and %u more", first, ranks - 1);
+        snprintf(name, sizeof name, "rank %u and %u more", first[p], ranks[p] - 1);
         char *const copy = strdup(name);
         if (copy == NULL)
-            return; /* the name of one of them will do */
+            return;
         free(graph->programs[p].name);
         graph->programs[p].name = copy;
     }
+}
+
+/* Moves programs together; now[p] is where p, or an equal one, is then. table: of `room` places by
+ * hash, 1 + a program; 0: free. */
+static void keep_different(struct workload_graph *graph, uint32_t *now, uint32_t *table,
+                           uint32_t room)
+{
+    uint32_t kept = 0;
+    for (uint32_t p = 0; p < graph->program_count; p++) {
+        struct workload_program *const program = &graph->programs[p];
+        uint32_t at = (uint32_t)hash_of(program) & (room - 1);
+        while (table[at] != 0 && !same(&graph->programs[table[at] - 1], program))
+            at = (at + 1) & (room - 1);
+        now[p] = table[at] > 0 ? table[at] - 1 : kept;
+        if (table[at] > 0) {
+            free(program->ops);
+            free(program->deps);
+            free(program->name);
+        } else {
+            table[at] = kept + 1;
+            graph->programs[kept++] = *program;
+        }
+    }
+    graph->program_count = kept;
 }
 
 /* Ranks that do the same share a program. */
 static int share_programs(struct trace_build *build)
 {
     struct workload_graph *const graph = build->graph;
-    uint64_t *const hash = malloc((graph->program_count + 1) * sizeof *hash);
+    uint32_t room = 2;
+    while (room < 2 * graph->program_count)
+        room *= 2;
+    uint32_t *const table = calloc(room, sizeof *table);
     uint32_t *const now = malloc((graph->program_count + 1) * sizeof *now);
-    uint32_t kept = 0;
-    for (uint32_t p = 0; hash != NULL && now != NULL && p < graph->program_count; p++) {
-        struct workload_program *const program = &graph->programs[p];
-        const uint64_t own = hash_of(program);
-        now[p] = 0;
-        while (now[p] < kept && (hash[now[p]] != own || !same(&graph->programs[now[p]], program)))
-            now[p]++;
-        if (now[p] < kept) {
-            free(program->ops);
-            free(program->deps);
-            free(program->name);
-            continue;
-        }
-        hash[kept] = own;
-        graph->programs[kept++] = *program;
-    }
-    const bool done = hash != NULL && now != NULL;
+    const bool done = table != NULL && now != NULL;
     if (done) {
-        graph->program_count = kept;
+        keep_different(graph, now, table, room);
         for (uint32_t r = 0; r < graph->rank_count; r++)
             graph->program_of[r] = now[graph->program_of[r]];
-        rename_shared(graph);
+        rename_shared(graph, table, now);
     }
-    free(hash);
+    free(table);
     free(now);
     return done ? CW_OK : trace_no_memory(build);
 }

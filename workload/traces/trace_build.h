@@ -17,6 +17,11 @@
 #define TRACE_BYTES_MAX (UINT64_C(1) << 50)
 #define TRACE_PS_MAX    (UINT64_C(1) << 60)
 
+enum {
+    TRACE_RANKS_MAX = 1 << 17,
+    TRACE_OPS_MAX = 1 << 22 /* that a layer table becomes */
+};
+
 /* Ranks of one communicator. */
 struct trace_group {
     char *name;
@@ -31,8 +36,9 @@ struct trace_build {
     struct cw_error *error;
     uint32_t *label_table; /* by hash: 1 + index in graph->labels; 0: free */
     uint32_t label_room;
-    struct trace_group *groups;  /* operations name them in `set` until trace_build_end() */
-    uint32_t group_count, world; /* world: 1 + the group of all ranks; 0: none yet */
+    struct trace_group *groups; /* operations name them in `set` until trace_build_end() */
+    uint32_t group_count, group_room;
+    uint32_t world; /* world: 1 + the group of all ranks; 0: none yet */
 };
 
 /* The graph of `ranks` ranks, without programs. */
@@ -49,6 +55,9 @@ uint32_t trace_stream(struct trace_build *build, const char *name,
 /* A group of these ranks by this name. One that is there already is returned again. */
 uint32_t trace_group(struct trace_build *build, const char *name, const uint32_t *ranks,
                      uint32_t count);
+/* The same, where the caller knows that it is new. */
+uint32_t trace_new_group(struct trace_build *build, const char *name, const uint32_t *ranks,
+                         uint32_t count);
 /* Of all ranks. */
 uint32_t trace_world(struct trace_build *build);
 

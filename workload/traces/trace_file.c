@@ -18,7 +18,7 @@
 #include "collectives/config/input/text.h"
 
 #define FILE_BYTES_MAX ((size_t)4 << 30)
-enum { FIRST_ROOM = 1 << 16, RANKS_MAX = 1 << 20 };
+enum { FIRST_ROOM = 1 << 16, RANKS_MAX = 1 << 17 };
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
