@@ -196,7 +196,8 @@ static void describe(struct expand *expand, const struct item *item, struct work
                                .matrix = item->kind == ITEM_ROOFLINE && !item->vector,
                                .set = WORKLOAD_NONE,
                                .kernels = item->kind == ITEM_ROOFLINE,
-                               .id = item->node->place.line};
+                               .id = item->node->place.line,
+                               .column = item->node->place.column};
     op->stream = stream_of(expand, item->stream != NULL ? item->stream : stream);
     op->label = label_of(expand, item->name != NULL ? item->name->text
                                  : is_collective    ? ccl_collective_name(item->collective)
@@ -536,6 +537,7 @@ static uint32_t message_end(struct expand *expand, const struct stage *stage, bo
         .tag = backward,
         .bytes = stage->message,
         .id = stage->item->node->place.line,
+        .column = stage->item->node->place.column,
     };
     op.stream = stream_of(expand, name[sends][backward]);
     op.label = label_of(expand, name[sends][backward]);

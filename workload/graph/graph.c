@@ -171,11 +171,15 @@ struct check {
 static int refuse(const struct check *check, uint32_t program, const struct workload_op *op,
                   const char *why)
 {
+    const char *const file = check->graph->file != NULL ? check->graph->file : "workload";
+    const char *const of = check->graph->programs[program].name;
     char name[128];
-    return cw_error_set(check->error, CW_USAGE, "%s: %s, %" PRIu64 " (%s): %s",
-                        check->graph->file != NULL ? check->graph->file : "workload",
-                        check->graph->programs[program].name, op->id,
-                        workload_op_name(check->graph, op, name, sizeof name), why);
+    (void)workload_op_name(check->graph, op, name, sizeof name);
+    if (op->column > 0)
+        return cw_error_set(check->error, CW_USAGE, "%s:%" PRIu64 ":%u: %s: %s: %s", file, op->id,
+                            op->column, of, name, why);
+    return cw_error_set(check->error, CW_USAGE, "%s: %s, %" PRIu64 " (%s): %s", file, of, op->id,
+                        name, why);
 }
 
 static int no_memory(const struct check *check)

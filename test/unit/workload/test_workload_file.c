@@ -683,6 +683,24 @@ static void test_mistakes_of_operations(void **state)
         "w.yaml:4:32: more than 20000000 steps of lists and loops");
 }
 
+/* What the ranks do does not fit together. */
+static void test_mistakes_of_ranks(void **state)
+{
+    (void)state;
+    BAD(OPS("    - {send: 8, to: 1, when: rank == 0}\n"),
+        "w.yaml:4:7: rank 0: send: a send that no rank receives");
+    BAD(OPS("    - {recv: 8, from: 1, when: rank == 0}\n"),
+        "w.yaml:4:7: rank 0: recv: a receive of what no rank sends");
+    BAD(OPS("    - {send: 8, to: 1, when: rank == 0}\n    - {name: x, recv: 9, from: 0, when: rank "
+            "== "
+            "1}\n"),
+        "w.yaml:4:7: rank 0: send: a message whose other end has another number of bytes");
+    BAD(OPS("    - {collective: all_reduce, bytes: 8, when: rank == 0}\n"),
+        "w.yaml:4:7: rank 0: all_reduce: 1 of 4 ranks of its group 0 of all make this call");
+    BAD(OPS("    - {collective: all_reduce, bytes: 8 + rank}\n"),
+        "w.yaml:4:7: rank 1: all_reduce: rank 1 calls another collective");
+}
+
 static void test_mistakes_of_pipelines(void **state)
 {
     (void)state;
@@ -809,6 +827,7 @@ int main(void)
         cmocka_unit_test(test_settings),
         cmocka_unit_test(test_mistakes_of_the_file),
         cmocka_unit_test(test_mistakes_of_operations),
+        cmocka_unit_test(test_mistakes_of_ranks),
         cmocka_unit_test(test_mistakes_of_pipelines),
         cmocka_unit_test(test_mistakes_of_places),
         cmocka_unit_test(test_mistakes_of_settings),
