@@ -1,10 +1,19 @@
 /*
- * lp_view.c: the failure of an event by something that has come to a PE from elsewhere (lp_view.h).
+ * lp_view.c: what handlers note of writes to a PE's HBM slice, and the failure of an event by
+ * something that has come to a PE from elsewhere (lp_view.h). Handlers only.
  */
 #include "lp/lp_view.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+
+void lp_note_written(struct lp_view *view, const struct lp_pe *pe, uint32_t queue, uint32_t batch)
+{
+    cw_check(view->ctx, queue < view->m->needs.queues);
+    const uint32_t *const written = &lp_pe_queue(view->m, pe, queue)->written;
+    if (*written < batch)
+        *CW_MUT(view->ctx, written) = batch;
+}
 
 void lp_fail_at_pe(const struct lp_view *view, uint32_t pe, uint32_t queue, const char *format, ...)
 {

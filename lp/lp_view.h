@@ -101,14 +101,7 @@ static inline struct hw_flight lp_flight(struct cw_ctx *ctx, const struct lp_tra
 /* A kernel of this batch, which runs on hardware queue `queue`, has written into the PE's HBM
  * slice.
  */
-static inline void lp_note_written(struct lp_view *view, const struct lp_pe *pe, uint32_t queue,
-                                   uint32_t batch)
-{
-    cw_check(view->ctx, queue < view->m->needs.queues);
-    const uint32_t *const written = &lp_pe_queue(view->m, pe, queue)->written;
-    if (*written < batch)
-        *CW_MUT(view->ctx, written) = batch;
-}
+void lp_note_written(struct lp_view *view, const struct lp_pe *pe, uint32_t queue, uint32_t batch);
 
 /* A PE as the kernels of a hardware queue exchange puts and notifications with it. */
 static inline uint32_t lp_peer_key(const struct lp_model *m, uint32_t queue, uint32_t pe)

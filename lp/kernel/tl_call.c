@@ -36,16 +36,26 @@ void tl_fail(const struct tl *tl, const char *fault, const char *format, ...)
             tl_source_text(tl->entered ? tl_here : tl->kernel->source, at, sizeof at));
 }
 
+/* The operands of a kernel that does not run on queue 0 name its queue, and are in its share of
+ * TCM.
+ */
+static __attribute__((noinline, cold)) void name_queue(const struct tl *tl, struct lp_op *op)
+{
+    struct lp_operand *const operand[] = {&op->a, &op->dst, lp_op_reads_b(op) ? &op->b : NULL};
+    const uint32_t slot = op->dst.at;
+    for (uint32_t i = 0; i < sizeof operand / sizeof *operand; i++)
+        if (operand[i] != NULL) {
+            operand[i]->at = tl_offset_of(tl, *operand[i]);
+            operand[i]->queue = tl->launch->queue;
+        }
+    if (op->kind == LP_OP_SEND)
+        op->dst.at = slot;
+}
+
 void tl_emit_op(struct tl *tl, struct lp_op *op)
 {
-    op->a.at = tl_offset_of(tl, op->a);
-    if (lp_op_reads_b(op))
-        op->b.at = tl_offset_of(tl, op->b);
-    if (op->kind != LP_OP_SEND) /* which goes to a slot */
-        op->dst.at = tl_offset_of(tl, op->dst);
-    op->a.queue = op->dst.queue = tl->launch->queue;
-    if (lp_op_reads_b(op))
-        op->b.queue = tl->launch->queue;
+    if (__builtin_expect(tl->launch->queue > 0, 0))
+        name_queue(tl, op);
     op->pe = lp_pe_index(tl->view, tl->pe);
     op->dtype = op->dtype ? op->dtype : tl->launch->args.dtype;
     op->t_start_ps = tl->kernel->call.start_ps;
