@@ -50,8 +50,9 @@ static const json_t *event_of(const json_t *events, const char *key, const char 
     return NULL;
 }
 
-/* Three calls of two groups, launched at one instant, take turns on one PE. */
-static json_t *timeline_of_calls(enum cw_sync sync)
+/* Three calls of two groups, launched at one instant, on one PE: with one hardware queue they take
+ * turns; with two, the second call has one of its own. */
+static json_t *timeline_of_calls(enum cw_sync sync, uint32_t queues)
 {
     static const char *const whose[CALLS] = {"group tp0", "group dp0", "group tp0"};
     static const char *const call[CALLS] = {"call 0 (all_reduce)", "call 0 (all_reduce)",
@@ -66,6 +67,7 @@ static json_t *timeline_of_calls(enum cw_sync sync)
     FILE *const stream = open_memstream(&text, &bytes);
     m->hw.corner_count = m->hw.pe_per_corner = 1;
     m->needs.launches = CALLS;
+    m->needs.queues = queues;
     m->engine.sync = sync;
     m->listener = (struct lp_listener){.kernel = hear_kernel, .waited = hear_wait, .arg = &scene};
     machine_start(m);
@@ -76,7 +78,8 @@ static json_t *timeline_of_calls(enum cw_sync sync)
     assert_non_null(scene.timeline);
     for (uint32_t i = 0; i < CALLS; i++) {
         const struct part part = {0, i == 0 ? takes_long : takes_short};
-        begin_scripts_with(m, (struct lp_batch_options){.whose = whose[i], .name = call[i]});
+        begin_scripts_with(
+            m, (struct lp_batch_options){.whose = whose[i], .name = call[i], .queue = i % queues});
         submit_scripts(m, &part, 1);
     }
     assert_int_equal(lp_system_drain(m->system, &m->error), CW_OK);
@@ -96,7 +99,7 @@ static void calls_in_flight_together_are_apart(void **state)
     (void)state;
     static const enum cw_sync modes[] = {CW_SEQUENTIAL, CW_OPTIMISTIC};
     for (size_t i = 0; i < COUNT_OF(modes); i++) {
-        json_t *const root = timeline_of_calls(modes[i]);
+        json_t *const root = timeline_of_calls(modes[i], 1);
         const json_t *const events = json_object_get(root, "traceEvents");
         const json_t *const kernel = event_of(events, "ph", "B", 0);
         const json_t *const waits[] = {event_of(events, "name", "wait for the PE", 0),
@@ -129,10 +132,48 @@ static void calls_in_flight_together_are_apart(void **state)
     }
 }
 
+static int64_t track_named(const json_t *events, const char *name)
+{
+    const json_t *event;
+    for (uint32_t n = 0; (event = event_of(events, "name", "thread_name", n)) != NULL; n++)
+        if (strcmp(json_string_value(json_object_get(json_object_get(event, "args"), "name")),
+                   name) == 0)
+            return json_integer_value(json_object_get(event, "tid"));
+    fail_msg("no track is named %s", name);
+    return -1;
+}
+
+/* Slices of one track never overlap: kernels that run at the same time are on tracks of their own.
+ */
+static void each_hardware_queue_has_a_track_of_its_kernels(void **state)
+{
+    (void)state;
+    static const char *const of[CALLS] = {"group tp0", "group dp0", "group tp0"};
+    static const int64_t after_ns[CALLS] = {0, 0, LONG_NS};
+    json_t *const root = timeline_of_calls(CW_SEQUENTIAL, 2);
+    const json_t *const events = json_object_get(root, "traceEvents");
+    const int64_t track[] = {track_named(events, "cube 0 PE 0 kernels of queue 0"),
+                             track_named(events, "cube 0 PE 0 kernels of queue 1")};
+    int64_t begin_ns = 0;
+    assert_int_not_equal(track[0], track[1]);
+    for (uint32_t k = 0; k < CALLS; k++) {
+        const json_t *const kernel = event_of(events, "ph", "B", k);
+        assert_non_null(kernel);
+        assert_string_equal(text_of(kernel, "of"), of[k]);
+        assert_int_equal(json_integer_value(json_object_get(kernel, "tid")), track[k % 2]);
+        begin_ns = k == 0 ? ns_of(kernel, "ts") : begin_ns;
+        assert_int_equal(ns_of(kernel, "ts"), begin_ns + after_ns[k]);
+    }
+    assert_non_null(event_of(events, "name", "wait for the PE", 0));
+    assert_null(event_of(events, "name", "wait for the PE", 1));
+    json_decref(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_in_flight_together_are_apart),
+        cmocka_unit_test(each_hardware_queue_has_a_track_of_its_kernels),
     };
     return cmocka_run_group_tests_name("timeline_batches", tests, NULL, NULL);
 }
