@@ -48,6 +48,13 @@ struct hw_slot_access {
 };
 enum { HW_SLOT_MEMORIES = 3 };
 
+/* How long an operation of a step computes, from its flops, bytes and kernels (workload/STEPS.md,
+ * "Compute model"). A rate counts in 1,000 flops, or bytes. memory.den == 0: there is no model. */
+struct hw_compute_model {
+    struct hw_rate matrix, vector, memory;
+    int64_t kernel_ps; /* from one kernel's launch to the next one's */
+};
+
 /*
  * Topologies that are products of dimensions (hw/topology/sip_dims.h): SIPs whose coordinates
  * differ in one dimension alone are joined as it says. The SIP's number is the sum of its
@@ -102,6 +109,7 @@ struct hw_config {
     bool launch_together;           /* kernels of one batch of launches start at one instant */
     int64_t launch_static_ps;       /* at the start of each kernel, before its first call */
     int64_t ll128_launch_static_ps; /* the same with the protocol ll128; 0: not given */
+    struct hw_compute_model compute;
 
     /* the time that single operations take beyond that, in blocks of a PE and on links */
     bool jittered; /* any of them; lp/layout.c sets it: most machines have none */

@@ -365,6 +365,27 @@ static void check_slot_access(struct config_loader *loader, const struct config_
     }
 }
 
+/* The rates of a compute model are there together, or none of its keys is. */
+static void check_compute_model(struct config_loader *loader, const struct config_tree *tree)
+{
+    static const char *const keys[] = {"memory_gbs", "matrix_tflops", "vector_tflops", "kernel_ns"};
+    enum { KEYS = sizeof keys / sizeof *keys, RATES = 2 };
+    char path[KEYS][40];
+    const struct config_value *value[KEYS];
+    for (uint32_t k = 0; k < KEYS; k++) {
+        (void)snprintf(path[k], sizeof path[k], "compute_model.%s", keys[k]);
+        value[k] = config_machine_value(tree, path[k]);
+    }
+    for (uint32_t k = 0; k < KEYS; k++)
+        for (uint32_t rate = 0; rate < RATES; rate++)
+            if (config_given(value[k]) && !config_given(value[rate]) && !value[rate]->wrong) {
+                config_error(loader, value[k]->place,
+                             "%s: without %s there is no compute model; give both, or neither",
+                             path[k], path[rate]);
+                return;
+            }
+}
+
 void config_check_machine(struct config_loader *loader, struct config_tree *tree)
 {
     if (loader->errors->count == 0)
@@ -373,6 +394,7 @@ void config_check_machine(struct config_loader *loader, struct config_tree *tree
     check_address_limits(loader, tree);
     config_check_jitter(loader, tree);
     check_slot_access(loader, tree);
+    check_compute_model(loader, tree);
     if (tree->chosen != NULL) {
         check_algorithm_fits(loader, tree);
         config_check_ranks(loader, tree);

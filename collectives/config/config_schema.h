@@ -81,6 +81,7 @@ enum config_reader {
     CONFIG_READ_BY_NARROW,  /* sums of a type that is narrower than f32 */
     CONFIG_READ_BY_NO_SIZE, /* the command line names none */
     CONFIG_READ_BY_GROUPS,  /* calls of the set of groups */
+    CONFIG_READ_BY_STEPS,   /* their computations */
 };
 
 enum { CONFIG_OPTIONAL = 1, CONFIG_NOT_IN_DEFAULTS = 2, CONFIG_NOT_IN_ALGORITHM = 4 };

@@ -287,6 +287,8 @@ static const char *reader_needs(const struct search *search, const struct config
         return work->sized ? "a run of one size that no option names" : NULL;
     case CONFIG_READ_BY_GROUPS:
         return work->groups ? NULL : "a call of the bench concurrent (--call)";
+    case CONFIG_READ_BY_STEPS:
+        return any ? NULL : "a step (cubewarp step)";
     }
     return NULL;
 }

@@ -5,6 +5,8 @@
  */
 #include "workload/run/step_plan.h"
 
+#include "workload/run/compute_model.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,12 +145,19 @@ uint64_t step_elements(const struct step_source *source, const struct workload_o
     return whole > 0 ? whole : blocks;
 }
 
+/* No PE takes part. */
+static bool is_time(const struct step_plan *plan, const struct workload_op *op)
+{
+    return op->kind == WORKLOAD_TIME || (op->kind == WORKLOAD_ROOFLINE &&
+                                         workload_has_compute_model(&plan->options->config->hw));
+}
+
 bool step_is_call(const struct step_plan *plan, const struct workload_op *op)
 {
     const bool meets = plan->options->modes.free_communication;
     switch (op->kind) {
     case WORKLOAD_ROOFLINE:
-        return op->flops > 0 || op->bytes > 0;
+        return (op->flops > 0 || op->bytes > 0) && !is_time(plan, op);
     case WORKLOAD_PRODUCT:
         return true;
     case WORKLOAD_COLLECTIVE:
@@ -500,9 +509,11 @@ static int make_program(struct step_plan *plan, uint32_t rank, struct cw_error *
         const uint8_t kind = p->ops[i].kind;
         const bool moves = kind == WORKLOAD_SEND || kind == WORKLOAD_RECV;
         own->ops[i].turn = turn_of(plan, &p->ops[i]);
-        if (kind == WORKLOAD_TIME) {
+        if (is_time(plan, &p->ops[i])) {
             own->ops[i].kind = LP_PROGRAM_TIME;
-            own->ops[i].time_ps = (int64_t)p->ops[i].time_ps;
+            own->ops[i].time_ps = kind == WORKLOAD_TIME
+                                      ? (int64_t)p->ops[i].time_ps
+                                      : workload_compute_ps(&plan->options->config->hw, &p->ops[i]);
         } else if (plan->options->modes.free_communication &&
                    (moves || kind == WORKLOAD_COLLECTIVE))
             own->ops[i].kind = LP_PROGRAM_MEET;

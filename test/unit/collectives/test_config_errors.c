@@ -9,8 +9,8 @@
 #define TOPOLOGY_KEYS "system, sip, cube, memory, fabric"
 #define ALL_KEYS                                                                                   \
     "system, sip, cube, memory, fabric, ns_per_mm, control_msg_bytes, launch_together, "           \
-    "launch_static_ns, ll128_launch_static_ns, nodes, links, slot_access, jitter, concurrent, "    \
-    "defaults, algorithms, "                                                                       \
+    "launch_static_ns, ll128_launch_static_ns, compute_model, nodes, links, slot_access, jitter, " \
+    "concurrent, defaults, algorithms, "                                                           \
     "groups"
 
 static void expect_topology(const char *text, const char *expected)
