@@ -50,6 +50,12 @@ coarse-table: ## coarse tiles beside exact runs: perf/results/coarse.md
 	@$(SUBMAKE) VARIANT=check $(BUILD)/check/cubewarp
 	perf/results/coarse_table.py $(BUILD)/check/cubewarp -j $(JOBS)
 
+.PHONY: steps-table
+steps-table: setup ## steps of GPTs on a100_8 and a100_nodes beside measured ones: perf/results/steps.md
+	@.ci/setup.sh python3
+	@$(SUBMAKE) VARIANT=check $(BUILD)/check/cubewarp
+	perf/results/steps.py $(BUILD)/check/cubewarp -j $(JOBS)
+
 # Presets of published machines beside the published figures, from the program that is quick to build.
 PRESET_TABLES := kernbench-table wormhole-table vendor-table mi300x-table a100-table v100-table
 .PHONY: $(PRESET_TABLES)

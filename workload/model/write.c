@@ -139,8 +139,8 @@ static void write_kept(FILE *file, const struct model_plan *plan)
 {
     fputs("    # Bytes kept for the backward pass [K, 4]: 1 of an element of a mask.\n"
           "    token_bytes: dtype_bytes * tokens * hidden\n"
-          "    scores_kept: if(recompute == 0, (2 * dtype_bytes + 1) * heads * tokens * sequence"
-          " / tp, 0)\n"
+          "    scores: heads * tokens * sequence / tp\n"
+          "    scores_kept: if(recompute == 0, (2 * dtype_bytes + 1) * scores, 0)\n"
           "    attention_kept: (2 * token_bytes + tokens * hidden) / share"
           " + (2 + 2 * kv) * token_bytes / tp\n",
           file);
@@ -162,22 +162,27 @@ static void write_kept(FILE *file, const struct model_plan *plan)
 static void write_moved(FILE *file, const struct model_plan *plan)
 {
     const bool moe = plan->kind == MODEL_MOE;
-    fprintf(file,
-            "    # Bytes to and from HBM. Forward: weights are read, what is kept is written and "
-            "read once.\n"
-            "    # Backward: weights are read, gradients added to; what is kept is read, its "
-            "gradient written and read.\n"
-            "    attention_forward: attention_parameters * dtype_bytes + 2 * (attention_kept"
-            " + scores_kept)\n"
-            "    attention_backward: attention_parameters * (dtype_bytes + 2 * grad_bytes)"
-            " + 3 * (attention_kept + scores_kept)\n"
-            "    ffn_forward: %s * dtype_bytes + 2 * ffn_kept\n"
-            "    ffn_backward: %s * (dtype_bytes + 2 * grad_bytes) + 3 * ffn_kept\n"
-            "    head_forward: embedding_parameters * dtype_bytes + 2 * head_kept\n"
-            "    head_backward: embedding_parameters * (dtype_bytes + 2 * grad_bytes)"
-            " + 3 * head_kept\n",
-            moe ? "(ffn_parameters + expert_parameters)" : "ffn_parameters",
-            moe ? "(ffn_parameters + expert_parameters)" : "ffn_parameters");
+    fprintf(
+        file,
+        "    # Bytes to and from HBM. Forward: weights are read, what is kept is written and "
+        "read once.\n"
+        "    # Backward: weights are read, gradients added to; what is kept is read, its "
+        "gradient written and read.\n"
+        "    # Scores: product, scale, mask, softmax, dropout and product are kernels of their own;"
+        " with recompute 1 one kernel.\n"
+        "    scores_forward: if(recompute == 1, 0, (10 * dtype_bytes + 1) * scores)\n"
+        "    scores_backward: if(recompute == 1, 0, (13 * dtype_bytes + 1) * scores)\n"
+        "    attention_forward: attention_parameters * dtype_bytes + 2 * attention_kept"
+        " + scores_forward\n"
+        "    attention_backward: attention_parameters * (dtype_bytes + 2 * grad_bytes)"
+        " + 3 * attention_kept + scores_backward\n"
+        "    ffn_forward: %s * dtype_bytes + 2 * ffn_kept\n"
+        "    ffn_backward: %s * (dtype_bytes + 2 * grad_bytes) + 3 * ffn_kept\n"
+        "    head_forward: embedding_parameters * dtype_bytes + 2 * head_kept\n"
+        "    head_backward: embedding_parameters * (dtype_bytes + 2 * grad_bytes)"
+        " + 3 * head_kept\n",
+        moe ? "(ffn_parameters + expert_parameters)" : "ffn_parameters",
+        moe ? "(ffn_parameters + expert_parameters)" : "ffn_parameters");
 }
 
 static void write_owned(FILE *file, const struct model_plan *plan)
@@ -251,10 +256,10 @@ static void write_ring(FILE *file, const char *indent, enum ring kind)
     static const struct {
         const char *name, *flops, *bytes, *message;
     } of[] = {
-        [RING_FORWARD] = {"scores forward", "scores_flops", "2 * scores_kept + cp * kv_bytes",
+        [RING_FORWARD] = {"scores forward", "scores_flops", "scores_forward + cp * kv_bytes",
                           "kv_bytes * (hop < cp - 1)"},
         [RING_BACKWARD] = {"scores backward", "2 * scores_flops",
-                           "3 * scores_kept + 2 * cp * kv_bytes",
+                           "scores_backward + 2 * cp * kv_bytes",
                            "kv_bytes * ((hop < cp - 1) + (hop > 0))"},
         [RING_OF_PREFILL] = {"scores", "scores_flops", "cp * kv_bytes",
                              "kv_bytes * (hop < cp - 1)"},
@@ -280,8 +285,8 @@ static void write_experts(FILE *file, bool backward)
     const char *const times = backward ? "2 * " : "";
     fprintf(file, "    - {name: dispatch, collective: all_to_all, of: ep, bytes: routed_bytes}\n");
     write_gather(file, in_block, "gather tokens", "routed_bytes * share", "");
-    fprintf(file, "    - {name: experts %s, flops: %sffn_flops, bytes: ffn_%s}\n", pass, times,
-            pass);
+    fprintf(file, "    - {name: experts %s, kernels: %s, flops: %sffn_flops, bytes: ffn_%s}\n",
+            pass, backward ? "10" : "5", times, pass);
     write_join(file, in_block, "join experts", "routed_bytes * share");
     fprintf(file, "    - {name: combine, collective: all_to_all, of: ep, bytes: routed_bytes}\n");
 }
@@ -292,7 +297,7 @@ static void write_forward_block(FILE *file, const struct model_plan *plan)
     fputs("  blocks:\n    layer forward:\n", file);
     write_gather(file, in_block, "gather tokens", "token_bytes", "");
     if (plan->kernels == KERNELS_LAYERS && !moe && !ring) {
-        fputs("    - {name: layer forward, flops: attention_flops + ffn_flops,"
+        fputs("    - {name: layer forward, kernels: 18, flops: attention_flops + ffn_flops,"
               " bytes: attention_forward + ffn_forward}\n",
               file);
         write_join(file, in_block, "join attention", "token_bytes");
@@ -301,24 +306,26 @@ static void write_forward_block(FILE *file, const struct model_plan *plan)
         return;
     }
     if (ring) {
-        fputs("    - {name: attention forward, flops: attention_flops - scores_flops,"
-              " bytes: attention_forward - 2 * scores_kept}\n",
+        fputs("    - {name: attention forward, kernels: 13, flops: attention_flops - scores_flops,"
+              " bytes: attention_forward - scores_forward}\n",
               file);
         write_ring(file, in_block, RING_FORWARD);
     } else {
-        fputs("    - {name: attention forward, flops: attention_flops, bytes: attention_forward}\n",
+        fputs("    - {name: attention forward, kernels: 13, flops: attention_flops, bytes: "
+              "attention_forward}\n",
               file);
     }
     write_join(file, in_block, "join attention", "token_bytes");
     if (moe) {
-        fputs("    - {name: router forward, flops: router_flops,"
+        fputs("    - {name: router forward, kernels: 8, flops: router_flops,"
               " bytes: 2 * token_bytes / share}\n",
               file);
         write_experts(file, false);
         return;
     }
     write_gather(file, in_block, "gather tokens", "token_bytes", "");
-    fputs("    - {name: feed-forward forward, flops: ffn_flops, bytes: ffn_forward}\n", file);
+    fputs("    - {name: feed-forward forward, kernels: 5, flops: ffn_flops, bytes: ffn_forward}\n",
+          file);
     write_join(file, in_block, "join feed-forward", "token_bytes");
 }
 
@@ -332,7 +339,7 @@ static void write_backward_block(FILE *file, const struct model_plan *plan)
         write_gather(file, in_block, "gather tokens again", "token_bytes", again);
         fputs("    - {name: scores again, purpose: recompute, when: recompute == 1,"
               " flops: scores_flops, bytes: 0}\n"
-              "    - {name: layer backward, flops: 2 * (attention_flops + ffn_flops),"
+              "    - {name: layer backward, kernels: 34, flops: 2 * (attention_flops + ffn_flops),"
               " bytes: attention_backward + ffn_backward}\n",
               file);
         write_join(file, in_block, "join feed-forward", "token_bytes");
@@ -343,13 +350,14 @@ static void write_backward_block(FILE *file, const struct model_plan *plan)
     }
     if (moe) {
         write_experts(file, true);
-        fputs("    - {name: router backward, flops: 2 * router_flops,"
+        fputs("    - {name: router backward, kernels: 14, flops: 2 * router_flops,"
               " bytes: 3 * token_bytes / share}\n",
               file);
     } else {
         write_gather(file, in_block, "gather gradients", "token_bytes", "");
         write_gather(file, in_block, "gather tokens again", "token_bytes", again);
-        fputs("    - {name: feed-forward backward, flops: 2 * ffn_flops, bytes: ffn_backward}\n",
+        fputs("    - {name: feed-forward backward, kernels: 10, flops: 2 * ffn_flops, bytes: "
+              "ffn_backward}\n",
               file);
         write_join(file, in_block, "join feed-forward", "token_bytes");
     }
@@ -360,11 +368,12 @@ static void write_backward_block(FILE *file, const struct model_plan *plan)
           file);
     if (ring) {
         write_ring(file, in_block, RING_BACKWARD);
-        fputs("    - {name: attention backward, flops: 2 * (attention_flops - scores_flops),"
-              " bytes: attention_backward - 3 * scores_kept}\n",
+        fputs("    - {name: attention backward, kernels: 24, flops: 2 * (attention_flops - "
+              "scores_flops),"
+              " bytes: attention_backward - scores_backward}\n",
               file);
     } else {
-        fputs("    - {name: attention backward, flops: 2 * attention_flops,"
+        fputs("    - {name: attention backward, kernels: 24, flops: 2 * attention_flops,"
               " bytes: attention_backward}\n",
               file);
     }
@@ -404,7 +413,7 @@ static void write_pipeline(FILE *file, const struct model_plan *plan)
             "    layers: layers\n    message: token_bytes / share\n"
             "    forward:\n"
             "    - ops:\n"
-            "      - {name: embedding forward, vector: true, flops: tokens * hidden,"
+            "      - {name: embedding forward, kernels: 7, vector: true, flops: tokens * hidden,"
             " bytes: 3 * token_bytes}\n",
             schedule_name(plan), plan->chunks);
     write_join(file, in_pass, "join embedding", "token_bytes");
@@ -419,13 +428,14 @@ static void write_pipeline(FILE *file, const struct model_plan *plan)
           "    - ops:\n",
           file);
     write_gather(file, in_pass, "gather tokens", "token_bytes", "");
-    fputs("      - {name: head forward, flops: head_flops, bytes: head_forward}\n"
-          "      - {name: loss, collective: all_reduce, of: tp, dtype: f32, bytes: 12 * tokens}\n"
-          "      when: last\n"
-          "    backward:\n"
-          "    - ops:\n"
-          "      - {name: head backward, flops: 2 * head_flops, bytes: head_backward}\n",
-          file);
+    fputs(
+        "      - {name: head forward, kernels: 12, flops: head_flops, bytes: head_forward}\n"
+        "      - {name: loss, collective: all_reduce, of: tp, dtype: f32, bytes: 12 * tokens}\n"
+        "      when: last\n"
+        "    backward:\n"
+        "    - ops:\n"
+        "      - {name: head backward, kernels: 8, flops: 2 * head_flops, bytes: head_backward}\n",
+        file);
     write_join(file, in_pass, "join head", "token_bytes");
     fputs("      when: last\n"
           "    - each_layer:\n",
@@ -436,7 +446,7 @@ static void write_pipeline(FILE *file, const struct model_plan *plan)
           file);
     write_reductions(file, plan);
     fputs("    - ops:\n"
-          "      - {name: embedding backward, vector: true, flops: tokens * hidden,"
+          "      - {name: embedding backward, kernels: 5, vector: true, flops: tokens * hidden,"
           " bytes: 2 * token_bytes + tokens * hidden * grad_bytes}\n"
           "      when: first\n",
           file);
@@ -462,7 +472,7 @@ static void write_update(FILE *file, const struct model_plan *plan)
             " embedding received]}\n"
             "  # Adam (Kingma 2015, algorithm 1): 12 operations; reads and writes its state, reads "
             "the gradient, writes the weight.\n"
-            "  - {name: update, purpose: update, vector: true, flops: 12 * updated,"
+            "  - {name: update, kernels: 30, purpose: update, vector: true, flops: 12 * updated,"
             " bytes: updated * (2 * optimizer_bytes + grad_bytes + dtype_bytes)}\n"
             "  - {name: new weights, purpose: update, when: zero == 1 or zero == 2,"
             " collective: all_gather, of: dp-cp, bytes: stage_parameters * dtype_bytes}\n",
