@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Steps of GPTs beside measured ones: `make steps-table` writes steps.md beside this file.
 
-Usage: steps.py PROGRAM [-j JOBS] [--rows N]   N: every N-th row alone, and no file is written
+Usage: steps.py PROGRAM [-j JOBS] [--seconds S] [--rows N]
+S: longest run of a row (600). N: every N-th row alone, and no file is written.
 
 The rows are those of vTrain (VIA-Research/vTrain, MICRO 2024): one iteration of Megatron-DeepSpeed in
 fp16 on 1 to 8 A100 of a node (steps_node.csv, ms), and on nodes of 8 joined by InfiniBand
@@ -46,8 +47,13 @@ def simulated_ms(row):
         path = os.path.join(folder, "step.yaml")
         with open(path, "w") as file:
             subprocess.run([PROGRAM] + model(row), check=True, stdout=file)
-        output = subprocess.run([PROGRAM, "step", path, "--quiet", "--json", "-"] + machine(row),
-                                check=True, stdout=subprocess.PIPE).stdout
+        try:
+            output = subprocess.run(
+                [PROGRAM, "step", path, "--quiet", "--json", "-"] + machine(row), check=True,
+                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                timeout=option("--seconds", 600)).stdout
+        except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
+            return None
     return json.loads(output)["step"]["step_ns"] / 1e6
 
 
@@ -60,22 +66,24 @@ def table(name, workers):
         rows = list(csv.DictReader(file))[::option("--rows", 1)]
     with ThreadPoolExecutor(workers) as pool:
         times = list(pool.map(simulated_ms, rows))
-    errors = [time / float(row["iteration_ms"]) - 1 for row, time in zip(rows, times)]
+    errors = [time and time / float(row["iteration_ms"]) - 1 for row, time in zip(rows, times)]
     lines = ["| GPUs | batch | micro-batch | hidden | layers | sequence | t | d | p | "
              "measured (ms) | simulated (ms) | error |", "|---" * 12 + "|"]
     for row, time, error in zip(rows, times, errors):
-        lines.append("| %s | %.1f | %.1f | %+.1f %% |" % (
-            " | ".join(row[column] for column in COLUMNS), float(row["iteration_ms"]), time,
-            100 * error))
-    return 100 * sum(map(abs, errors)) / len(errors), len(rows), lines
+        lines.append("| %s | %.1f | %s |" % (
+            " | ".join(row[column] for column in COLUMNS), float(row["iteration_ms"]),
+            "%.1f | %+.1f %%" % (time, 100 * error) if time else "none | "))
+    known = [abs(error) for error in errors if error is not None]
+    return "%.2f %% of %d of %d rows" % (100 * sum(known) / max(len(known), 1), len(known),
+                                         len(rows)), lines
 
 
 def main():
     workers = option("-j", 1)
-    node, node_count, node_lines = table("steps_node.csv", workers)
-    nodes, nodes_count, nodes_lines = table("steps_nodes.csv", workers)
-    lines = ["Mean absolute errors: %.2f %% of %d rows of one node, %.2f %% of %d rows of many." %
-             (node, node_count, nodes, nodes_count),
+    node, node_lines = table("steps_node.csv", workers)
+    nodes, nodes_lines = table("steps_nodes.csv", workers)
+    lines = ["Mean absolute errors: %s of one node, %s of many. Rows without a time failed, or "
+             "took too long." % (node, nodes),
              "t, d, p: tensor, data and pipeline parallelism.", "", "## One node", ""]
     lines += node_lines + ["", "## Many nodes", ""] + nodes_lines
     if "--rows" in sys.argv:
