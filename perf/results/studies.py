@@ -32,7 +32,7 @@ SHARES = ("load", "store", "math", "calls", "wait for an asynchronous move")
 def sweep(name):
     """The database of a study, as rows of figures with the axes beside them."""
     database = FOLDER / f"{name}.sqlite"
-    subprocess.run([PROGRAM, "sweep", TOP / "configs" / "studies" / f"{name}.yaml", "--db", database], check=True)
+    subprocess.run([PROGRAM, "sweep", TOP / "configs" / "studies" / f"{name}.yaml", "--db", database], check=True, cwd=TOP)
     subprocess.run([PROGRAM, "report", database, "-o", FOLDER / f"{name}.html"], check=True, stdout=subprocess.DEVNULL)
     with sqlite3.connect(database) as db:
         db.row_factory = sqlite3.Row
@@ -42,7 +42,8 @@ def sweep(name):
         rows = [{**row, "axes": axes.get(row["point"], {})} for row in db.execute("SELECT * FROM row ORDER BY point, ordinal")]
         for row in rows:
             text = db.execute("SELECT result FROM point WHERE id = ?", (row["point"],)).fetchone()[0]
-            row["json"] = json.loads(text)["results"][row["ordinal"]]
+            result = json.loads(text)
+            row["json"], row["step"] = result["results"][row["ordinal"]], result.get("step")
         return [row for row in rows if row["not_run"] is None]
 
 
@@ -194,11 +195,18 @@ def tensor_data():
                 *(r["json"].get("groups", {}).get(key) for key in ("begin_ns", "end_ns", "alone_ns"))) for r in rows])
 
 
+def plans():
+    rows = [row for row in sweep("plans") if row["collective"] == "step"]
+    write_csv("plans", ("tp", "pp", "dp", "step_ns", "utilisation", "limited_by"),
+              [(*(row["axes"][f"workload.parallel.{key}"] for key in ("tp", "pp", "dp")), row["time_ns"],
+                round(row["step"]["utilisation"], 6), row["step"]["critical_path"]["limited_by"]) for row in rows])
+
+
 def main():
     OUT.mkdir(exist_ok=True)
     FOLDER.mkdir(parents=True, exist_ok=True)
     os.chdir(FOLDER)
-    for study in (allreduce_latency, allreduce_memory, gemm, scaling, link_speeds, slow_pe, reduce_scatter, tensor_data):
+    for study in (allreduce_latency, allreduce_memory, gemm, scaling, link_speeds, slow_pe, reduce_scatter, tensor_data, plans):
         study()
     print(f"figures and their data: {OUT}\npages: {FOLDER}/*.html")
 
