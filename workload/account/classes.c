@@ -30,6 +30,8 @@ static int by_time(const void *a, const void *b)
 
 /* A rank, as the walk sees it. */
 struct walk {
+    const struct workload_graph *graph;
+    const struct workload_program *program;
     const struct workload_op *ops;
     const struct step_span *spans;
     struct moment *moments; /* room for 3 of each operation */
@@ -43,16 +45,40 @@ struct walk {
 
 enum { BUBBLE = WORKLOAD_PURPOSES, EXPOSED = BUBBLE + 1 };
 
+int64_t step_posted_ps(const struct workload_graph *graph, const struct workload_program *program,
+                       const struct step_span *spans, uint32_t op)
+{
+    const uint16_t stream = program->ops[op].stream;
+    int64_t posted_ps = spans[op].ready_ps;
+    uint32_t before = op;
+    while (before > 0 && program->ops[before - 1].stream != stream)
+        before--;
+    if (before > 0 && graph->streams[stream].order == WORKLOAD_IN_ORDER &&
+        spans[before - 1].end_ps > posted_ps)
+        posted_ps = spans[before - 1].end_ps;
+    return posted_ps < spans[op].start_ps ? posted_ps : spans[op].start_ps;
+}
+
+/* When it is in flight from. */
+static int64_t begin_of(const struct walk *walk, uint32_t op)
+{
+    const uint8_t kind = walk->ops[op].kind;
+    return kind == WORKLOAD_SEND || kind == WORKLOAD_RECV
+               ? step_posted_ps(walk->graph, walk->program, walk->spans, op)
+               : walk->spans[op].start_ps;
+}
+
 static size_t find_moments(const struct walk *walk, uint32_t op_count)
 {
     size_t count = 0;
     for (uint32_t i = 0; i < op_count; i++) {
         const struct step_span *const span = &walk->spans[i];
-        if (span->start_ps == span->end_ps || walk->ops[i].kind == WORKLOAD_NOTHING)
+        const int64_t begin_ps = begin_of(walk, i);
+        if (begin_ps == span->end_ps || walk->ops[i].kind == WORKLOAD_NOTHING)
             continue;
-        walk->moments[count++] = (struct moment){span->start_ps, i, BEGINS};
+        walk->moments[count++] = (struct moment){begin_ps, i, BEGINS};
         walk->moments[count++] = (struct moment){span->end_ps, i, ENDS};
-        if (span->met_ps > span->start_ps && span->met_ps < span->end_ps)
+        if (span->met_ps > begin_ps && span->met_ps < span->end_ps)
             walk->moments[count++] = (struct moment){span->met_ps, i, MEETS};
     }
     qsort(walk->moments, count, sizeof *walk->moments, by_time);
@@ -163,7 +189,8 @@ static void walk_all(const struct workload_graph *graph, const struct step_resul
     const size_t each = EXPOSED + 3 * (size_t)graph->set_count;
     for (uint32_t p = 0; p < graph->program_count; p++) {
         struct step_class one = {.program = p};
-        walk->ops = graph->programs[p].ops;
+        walk->program = &graph->programs[p];
+        walk->ops = walk->program->ops;
         walk->parts = &classes->room[classes->count * each];
         walk->hidden = walk->parts + each - graph->set_count;
         for (uint32_t rank = 0; rank < graph->rank_count; rank++) {
@@ -191,7 +218,8 @@ int step_classes_of(const struct workload_graph *graph, const struct step_result
         .classes = calloc(graph->program_count + 1, sizeof *classes->classes),
         .room = calloc(graph->program_count + 1, each * sizeof *classes->room),
         .sets = graph->set_count};
-    struct walk walk = {.moments = malloc((3 * ops + 1) * sizeof *walk.moments),
+    struct walk walk = {.graph = graph,
+                        .moments = malloc((3 * ops + 1) * sizeof *walk.moments),
                         .active = malloc((ops + 1) * sizeof *walk.active),
                         .counted = malloc(graph->set_count + 1),
                         .sets = graph->set_count};

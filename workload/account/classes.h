@@ -7,7 +7,8 @@
  *   waiting     else one is, for which another rank has not begun;
  *   bubble      else nothing is in flight.
  *
- * Of several at once the one that began first counts. Beside them, communication that computations
+ * A message is in flight from the moment at which its rank let it begin (step_posted_ps()). Of
+ * several at once the one that began first counts. Beside them, communication that computations
  * hide.
  */
 #ifndef WORKLOAD_CLASSES_H
@@ -34,6 +35,12 @@ struct step_classes {
 int step_classes_of(const struct workload_graph *graph, const struct step_result *result,
                     struct step_classes *classes, struct cw_error *error);
 void step_classes_free(struct step_classes *classes);
+
+/* When the rank let an operation of the program begin: its dependencies are over, and so is what is
+ * before it in a stream in order. The kernels of a message begin later, when both ends are there.
+ */
+int64_t step_posted_ps(const struct workload_graph *graph, const struct workload_program *program,
+                       const struct step_span *spans, uint32_t op);
 
 /* Sums over purposes, and over sets. */
 int64_t step_class_compute(const struct step_class *one);

@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "workload/account/classes.h"
+
 struct chase {
     const struct workload_graph *graph;
     const struct workload_meetings *meetings;
@@ -46,22 +48,31 @@ static bool add_stretch(struct chase *chase, int64_t from_ps, bool launch)
     return true;
 }
 
+/* What makes one part of a meeting the last: of a message, when its rank let it begin. */
+static int64_t begin_of(const struct chase *chase, struct workload_part part)
+{
+    const struct workload_program *const p = program_of(chase, part.rank);
+    return p->ops[part.op].kind == WORKLOAD_COLLECTIVE
+               ? span_of(chase, part.rank, part.op)->start_ps
+               : step_posted_ps(chase->graph, p, step_spans_of(chase->result, part.rank), part.op);
+}
+
 /* Goes back over the operation itself: to the begin of the last rank that it meets. */
 static bool pass_operation(struct chase *chase)
 {
     const struct workload_meetings *const m = chase->meetings;
     const uint32_t meeting = m->of[m->first[chase->rank] + chase->op];
     struct workload_part last = {chase->rank, chase->op};
-    int64_t last_ps = span_of(chase, chase->rank, chase->op)->start_ps;
+    int64_t last_ps = meeting != WORKLOAD_NONE ? begin_of(chase, last) : 0;
     for (uint64_t i = meeting != WORKLOAD_NONE ? m->first_part[meeting] : 0;
          meeting != WORKLOAD_NONE && i < m->first_part[meeting + 1]; i++) {
-        const int64_t start_ps = span_of(chase, m->parts[i].rank, m->parts[i].op)->start_ps;
-        if (start_ps <= last_ps)
+        const int64_t begin_ps = begin_of(chase, m->parts[i]);
+        if (begin_ps <= last_ps)
             continue;
-        last_ps = start_ps;
+        last_ps = begin_ps;
         last = m->parts[i];
     }
-    if (!add_stretch(chase, last_ps, false))
+    if (!add_stretch(chase, span_of(chase, last.rank, last.op)->start_ps, false))
         return false;
     chase->rank = last.rank;
     chase->op = last.op;

@@ -204,6 +204,53 @@ static void the_critical_path_goes_by_the_last_rank(void **state)
     workload_graph_free(&graph);
 }
 
+/*
+ * A message's kernels begin when both ends are there: rank 0 works for 500 and sends; rank 1 lets
+ * its receive begin at 0. Kernels run from 510 to 600. Rank 1 waits, and is on no critical path.
+ */
+static void a_message_waits_from_where_its_rank_let_it_begin(void **state)
+{
+    (void)state;
+    static const struct step_span spans[] = {
+        {0, 0, 0, 500}, {500, 510, 510, 600}, {0, 510, 510, 600}};
+    struct workload_graph graph = {0};
+    struct step_classes classes;
+    struct workload_meetings meetings;
+    struct step_critical critical;
+    struct cw_error error;
+    make_ranks(&graph, 2);
+    const uint32_t set = add_world(&graph, "pp");
+    graph.program_of[0] = workload_add_program(&graph, "sends");
+    graph.program_of[1] = workload_add_program(&graph, "receives");
+    const uint32_t work =
+        add_after(&graph, 0, "compute", "work", takes_ps(500, WORKLOAD_FORWARD), WORKLOAD_NONE);
+    (void)add_after(&graph, 0, "pp", "send", message(WORKLOAD_SEND, set, 1, 0), work);
+    (void)add_after(&graph, 1, "pp", "receive", message(WORKLOAD_RECV, set, 0, 0), WORKLOAD_NONE);
+    assert_int_equal(workload_graph_check(&graph, &error), CW_OK);
+    struct step_result result = {.step_ps = 600,
+                                 .first_span = calloc(3, sizeof *result.first_span),
+                                 .spans = malloc(sizeof spans)};
+    assert_true(result.first_span != NULL && result.spans != NULL);
+    result.first_span[1] = 2;
+    result.first_span[2] = 3;
+    memcpy(result.spans, spans, sizeof spans);
+    assert_int_equal(step_classes_of(&graph, &result, &classes, &error), CW_OK);
+    assert_int_equal(classes.classes[1].waiting_ps[0], 510);
+    assert_int_equal(classes.classes[1].exposed_ps[0], 90);
+    assert_int_equal(classes.classes[1].bubble_ps, 0);
+    assert_int_equal(workload_meetings_of(&graph, &meetings, &error), CW_OK);
+    assert_int_equal(step_critical_of(&graph, &meetings, &result, &critical, &error), CW_OK);
+    assert_int_equal(critical.part_count, 3); /* work, send, its launch */
+    assert_int_equal(critical.parts[0].ps, 500);
+    assert_int_equal(critical.parts[1].ps, 90);
+    assert_int_equal(critical.parts[2].ps, 10);
+    step_critical_free(&critical);
+    workload_meetings_free(&meetings);
+    step_classes_free(&classes);
+    step_result_free(&result);
+    workload_graph_free(&graph);
+}
+
 /* 1F1B with free communication: all of a stage that is not computing is waiting or bubble, and the
  * critical path is computations alone. */
 static void a_pipeline_s_accounts(void **state)
@@ -250,6 +297,7 @@ int main(void)
         cmocka_unit_test(rounded_means_sum_to_the_step),
         cmocka_unit_test(rows_count_each_meeting_once),
         cmocka_unit_test(the_critical_path_goes_by_the_last_rank),
+        cmocka_unit_test(a_message_waits_from_where_its_rank_let_it_begin),
         cmocka_unit_test(a_pipeline_s_accounts),
     };
     return cmocka_run_group_tests_name("workload_account", tests, NULL, NULL);
