@@ -38,7 +38,7 @@ def machine(row):
     if gpus <= 8:
         return ["--preset", "a100_8", "--set", "system.sips.count=%d" % gpus]
     return ["--preset", "a100_nodes", "--set",
-            "system.sips={count: %d, topology: [{switch: 8, bw_gbs: 255}, "
+            "system.sips={count: %d, topology: [{switch: 8, bw_gbs: 246}, "
             "{switch: %d, bw_gbs: 12.5, latency_ns: 2500}]}" % (gpus, gpus // 8)]
 
 
