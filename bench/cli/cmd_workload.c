@@ -14,6 +14,7 @@
 #include "bench/output/atomic_file.h"
 #include "bench/programs/step_workload.h"
 #include "bench/output/workload_table.h"
+#include "collectives/config/config_load.h"
 #include "collectives/config/input/text.h"
 #include "workload/model/write.h"
 
@@ -71,13 +72,36 @@ static int new_main(int argc, char **argv)
 
 /* ---- check ----------------------------------------------------------------------------------- */
 
+/* Whether the ranks fit the machine. Errors of its configuration are printed. */
+static int check_fit(const struct workload_check_options *options,
+                     const struct workload_graph *graph)
+{
+    const struct config_request request = {
+        .preset = options->preset, .sets = options->machine, .set_count = options->machine_count};
+    struct config_errors errors = {0};
+    struct config *config;
+    const int code = config_load(&request, &config, &errors);
+    config_errors_print(stderr, &errors);
+    config_errors_free(&errors);
+    if (code != CW_OK)
+        return code;
+    const struct workload_fit fit = workload_fit_of(graph, &config->hw);
+    workload_fit_print(stdout, "", graph, &fit);
+    config_free(config);
+    return CW_OK;
+}
+
 static int check_show(const struct workload_check_options *options,
                       const struct workload_graph *graph, struct cw_error *error)
 {
     struct atomic_file file = {0};
     const bool to_stdout = options->json != NULL && strcmp(options->json, "-") == 0;
-    if (!to_stdout)
+    if (!to_stdout) {
         workload_table_print(stdout, graph);
+        const int fits = check_fit(options, graph);
+        if (fits != CW_OK)
+            return cw_error_set(error, fits, "the machine's configuration is not legal");
+    }
     if (options->json == NULL)
         return CW_OK;
     if (to_stdout)

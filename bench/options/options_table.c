@@ -528,7 +528,7 @@ const struct option_row option_rows[] = {
 
     /* workload check */
     {"set", 0, OPTION_OTHER, COMMAND_WORKLOAD_CHECK, "KEY=VALUE",
-     "one key of the file, as in workload.parallel.tp=8; may be repeated",
+     "a key of the file, workload.parallel.tp=8, or of the machine; may be repeated",
      AT(workload_check_options, settings), .repeats = true, .read = workload_check_read_set,
      .group = "Options"},
     {"groups", 0, OPTION_FILE, COMMAND_WORKLOAD_CHECK, "FILE",
@@ -549,6 +549,9 @@ const struct option_row option_rows[] = {
     {"json", 0, OPTION_OUTPUT, COMMAND_WORKLOAD_CHECK, "FILE",
      "write the programs of all classes as JSON; - for standard output",
      AT(workload_check_options, json)},
+    {"preset", 0, OPTION_TEXT, COMMAND_WORKLOAD_CHECK, "NAME",
+     "the machine whose HBM the ranks are compared with: configs/presets/NAME.yaml, or a path",
+     AT(workload_check_options, preset)},
 
     /* workload new */
     {"output", 'o', OPTION_OUTPUT, COMMAND_WORKLOAD_NEW, "FILE",
@@ -806,7 +809,9 @@ static const struct command_row command_rows[] = {
     {COMMAND_WORKLOAD_CHECK, "workload check",
      "read a workload file or a trace: mistakes, or what it makes", "[OPTION]... FILE",
      "Reads a workload file and expands it, or a trace. Prints every mistake with its line and\n"
-     "column; or the classes of ranks, their operations, their bytes, and the groups.\n",
+     "column; or the classes of ranks, their operations, their bytes, the groups, and whether "
+     "they\n"
+     "fit the machine.\n",
      NULL, .name_width = REPLAY_NAMES, .letters = LETTERS_IN_FRONT,
      .argument = workload_check_argument, .finish = workload_check_finish,
      .examples = {"workload check configs/workloads/gpt_small.yaml",

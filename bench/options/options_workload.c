@@ -187,6 +187,10 @@ int workload_check_finish(struct option_parse *parse, struct cw_error *error)
     if (options->path == NULL)
         return cw_error_set(error, CW_USAGE,
                             "name a workload file, such as workload new writes one, or a trace");
+    if ((options->preset != NULL || options->machine_count > 0) && options->json != NULL &&
+        strcmp(options->json, "-") == 0)
+        return cw_error_set(error, CW_USAGE,
+                            "a machine is for the table, which --json - replaces: name a file");
     return CW_OK;
 }
 
@@ -195,8 +199,10 @@ int workload_check_read_set(struct option_parse *parse, const struct option_row 
 {
     struct workload_check_options *const options = parse->values;
     (void)row;
-    if (options->setting_count == WORKLOAD_SETTINGS_MAX)
+    const bool of_file = strncmp(text, "workload.", strlen("workload.")) == 0;
+    size_t *const count = of_file ? &options->setting_count : &options->machine_count;
+    if (*count == WORKLOAD_SETTINGS_MAX)
         return cw_error_set(error, CW_USAGE, "more than %d times --set", WORKLOAD_SETTINGS_MAX);
-    options->settings[options->setting_count++] = text;
+    (of_file ? options->settings : options->machine)[(*count)++] = text;
     return CW_OK;
 }

@@ -21,10 +21,14 @@ enum { WORKLOAD_SETTINGS_MAX = 256 };
 /* The values of `workload check`. */
 struct workload_check_options {
     const char *path;
-    const char *json; /* NULL: none */
-    const char *settings[WORKLOAD_SETTINGS_MAX];
+    const char *json;                            /* NULL: none */
+    const char *settings[WORKLOAD_SETTINGS_MAX]; /* --set workload.KEY=VALUE */
     size_t setting_count;
     struct workload_trace_options trace;
+    /* Of the machine whose HBM the ranks are compared with. */
+    const char *preset; /* NULL: none */
+    const char *machine[WORKLOAD_SETTINGS_MAX];
+    size_t machine_count;
 };
 
 /* For the table of options. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bench/output/report.h"
+#include "bench/output/workload_table.h"
 
 void step_report_free(struct step_report *report)
 {
@@ -127,8 +128,6 @@ static const char *modes_text(const struct step_modes *modes)
 static void print_quotes(FILE *file, const struct step_report *report)
 {
     const struct step_quotes *const quotes = &report->quotes;
-    const struct workload_fit *const fit = &report->fit;
-    const double gib = 1024.0 * 1024 * 1024;
     char us[REPORT_NUMBER_BYTES];
     fprintf(file, "# Step              : %s us%s\n", report_us(report->result.step_ps, us),
             modes_text(&report->modes));
@@ -141,10 +140,7 @@ static void print_quotes(FILE *file, const struct step_report *report)
     if (quotes->first_token_ps > 0)
         fprintf(file, "# First token       : %.6f us, then %.6f us per token\n",
                 quotes->first_token_ps / 1e6, quotes->token_ps / 1e6);
-    if (fit->known)
-        fprintf(file, "# Memory            : %.3f of %.3f GiB, %s: %s\n", (double)fit->bytes / gib,
-                (double)fit->hbm / gib, report->graph.programs[fit->program].name,
-                fit->fits ? "it fits" : "it DOES NOT FIT");
+    workload_fit_print(file, "# ", &report->graph, &report->fit);
     if (report->result.verified)
         fprintf(file, "# Wrong values      : %" PRIu64 "%s\n", report->result.wrong,
                 report->result.wrong == 0 ? " OK" : "");

@@ -131,6 +131,16 @@ void workload_table_print(FILE *file, const struct workload_graph *graph)
                 graph->quotes.model_flops);
 }
 
+void workload_fit_print(FILE *file, const char *prefix, const struct workload_graph *graph,
+                        const struct workload_fit *fit)
+{
+    const double gib = 1024.0 * 1024 * 1024;
+    if (fit->known)
+        fprintf(file, "%sMemory            : %.3f of %.3f GiB, %s: %s\n", prefix,
+                (double)fit->bytes / gib, (double)fit->hbm / gib,
+                graph->programs[fit->program].name, fit->fits ? "it fits" : "it DOES NOT FIT");
+}
+
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void add_whole(json_t *object, const char *key, uint64_t value)

@@ -155,6 +155,33 @@ static void test_parts(void **state)
     run_output_free(&output);
 }
 
+/* ---- what fits ------------------------------------------------------------------------------- */
+
+/* Stage 0 has 106,001,408 parameters, of 16 bytes each, and 7,281,311,744 bytes of activations:
+ * 4 microbatches of 6 layers of s b h (10 + 24/4 + 5 a s / 4 h) = 301,989,888, and masks. A SIP of
+ * pod64 has 128 x 2 GiB; with 64 MiB a PE 8 GiB. */
+static void test_check_says_what_fits(void **state)
+{
+    static const char line[] = "workload check configs/workloads/gpt_24.yaml";
+    (void)state;
+    struct run_output output = run_line(0, "%s --preset pod64", line);
+    assert_non_null(
+        strstr(output.out, "Memory            : 8.361 of 256.000 GiB, stage 0: it fits\n"));
+    run_output_free(&output);
+    output = run_line(0, "%s --set memory.hbm_mib=64", line);
+    assert_non_null(strstr(output.out, "8.361 of 8.000 GiB, stage 0: it DOES NOT FIT\n"));
+    run_output_free(&output);
+    output = run_line(0, "%s --set memory.hbm_mib=64 --set workload.values.recompute=2", line);
+    assert_non_null(strstr(output.out, " of 8.000 GiB, stage 0: it fits\n"));
+    run_output_free(&output);
+    output = run_line(2, "%s --preset pod46", line);
+    assert_non_null(strstr(output.err, "pod46"));
+    run_output_free(&output);
+    output = run_line(2, "%s --preset pod64 --json -", line);
+    assert_non_null(strstr(output.err, "a machine is for the table, which --json - replaces"));
+    run_output_free(&output);
+}
+
 /* ---- a ring ---------------------------------------------------------------------------------- */
 
 /* Of `queries` tokens over a ring of PEs, where launches and messages take no time. */
@@ -196,6 +223,7 @@ int main(void)
         cmocka_unit_test(test_a_file_is_written_whole_without_its_name),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_check_says_what_fits),
         cmocka_unit_test(test_a_ring_takes_as_many_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
