@@ -496,6 +496,8 @@ void dist_run_operations(void)
 void dist_wait_for_room(struct dist *dist, uint32_t world_rank, uint32_t queue)
 {
     uint32_t count;
+    if (dist->operation != UINT32_MAX)
+        return; /* the program of its SIP sees to that */
     for (struct dist_work *oldest;
          (oldest = oldest_of_rank(dist, world_rank, queue, &count)) != NULL &&
          count > dist->options.machine.needs.launches;)

@@ -216,6 +216,25 @@ static void test_a_ring_takes_as_many_blocks(void **state)
     }
 }
 
+/* More messages than kernels that may wait for a PE: a rank makes the calls of all of them before
+ * the step begins. */
+static void test_many_messages(void **state)
+{
+    char path[64];
+    (void)state;
+    temporary(path, "many.yaml");
+    struct run_output output = run_line(0,
+                                        "workload new inference --layers 2 --hidden 64 --heads 2 "
+                                        "--vocab 128 --prompt 16 --tokens 1 "
+                                        "--pp 2 --batch 24 --micro-batch 1 -o %s",
+                                        path);
+    run_output_free(&output);
+    output = run_line(0, "step %s --preset pe_ring_8 --set system.sips.count=2 --quiet", path);
+    assert_non_null(strstr(output.out, "# First token"));
+    run_output_free(&output);
+    remove_temporary(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -225,6 +244,7 @@ int main(void)
         cmocka_unit_test(test_parts),
         cmocka_unit_test(test_check_says_what_fits),
         cmocka_unit_test(test_a_ring_takes_as_many_blocks),
+        cmocka_unit_test(test_many_messages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
