@@ -11,7 +11,6 @@
 
 #include "bench/programs/bench_algorithm.h"
 #include "bench/programs/bench_program.h"
-#include "bench/programs/bench_verify.h"
 #include "bench/programs/concurrent_bound.h"
 #include "bench/programs/concurrent_plan.h"
 #include "bench/programs/row_work.h"
@@ -19,8 +18,7 @@
 #include "collectives/compute/matmul_verify.h"
 #include "collectives/data/input.h"
 #include "collectives/runtime/dist_messages.h"
-#include "collectives/verify/agreement.h"
-#include "collectives/verify/expect_moves.h"
+#include "collectives/verify/group_call.h"
 
 enum { ALL_CALLS = UINT32_MAX };
 enum { SOURCES_COUNTED = 16 }; /* whose bytes links count apart: of more, none */
@@ -184,30 +182,6 @@ static struct dist_work *begin_call(const struct concurrent *own, uint32_t call,
     }
 }
 
-/* What rank 0 of the group sent has arrived. */
-static void verify_receipt(struct concurrent *own, uint32_t call, uint32_t rank, uint32_t group)
-{
-    enum { ELEMS = 1024 };
-    const struct concurrent_call *const c = &own->plan.calls[call];
-    struct running *const r = &own->running[call];
-    const enum dtype dtype = own->session->options->dtype;
-    const size_t bytes = dtype_bytes(dtype);
-    const uint64_t all = c->n_elem * c->shards, seed = seed_of(own, call, group);
-    uint8_t *const got = malloc(all * bytes), *const expected = malloc(ELEMS * bytes);
-    own->no_memory |= got == NULL || expected == NULL;
-    if (got != NULL && expected != NULL)
-        dist_tensor_copy_to(r->out[rank], dtype, got, all);
-    for (uint64_t e = 0; e < all && got != NULL && expected != NULL; e += ELEMS) {
-        const uint64_t count = all - e < ELEMS ? all - e : ELEMS;
-        input_fill(dtype, seed, e, expected, count);
-        for (uint64_t k = 0; k < count; k++)
-            r->wrong += memcmp(got + (e + k) * bytes, expected + k * bytes, bytes) != 0;
-    }
-    r->proof = PROOF_MOVED;
-    free(got);
-    free(expected);
-}
-
 /* The worker of every rank. */
 static void concurrent_worker(int rank, void *arg)
 {
@@ -234,9 +208,6 @@ static void concurrent_worker(int rank, void *arg)
         if (!takes_part(own, call, me, &group, &i))
             continue;
         dist_wait(own->running[call].work[rank]);
-        if (own->session->options->verify_data && i == 1 &&
-            plan->calls[call].asked->collective == CCL_SEND_RECV)
-            verify_receipt(own, call, me, group);
         if (own->session->options->verify_data && own->running[call].out[rank] != NULL &&
             plan->calls[call].asked->collective == CCL_COMPUTE && own->stage == ALL_CALLS)
             verify_product(own, call, me, group);
@@ -245,75 +216,31 @@ static void concurrent_worker(int rank, void *arg)
 
 /* ---- ends of calls --------------------------------------------------------------------------- */
 
-static int read_result(void *arg, uint32_t rank, uint32_t shard, uint64_t first, uint64_t count,
-                       void *dst, struct cw_error *error)
-{
-    const struct dist_completion *const completion = arg;
-    return dist_read(completion->dist, completion->tensors[rank], shard, first, count, dst, error);
-}
-
-static int verify_move(struct concurrent *own, uint32_t call, uint32_t group,
+static int verify_call(struct concurrent *own, uint32_t call, uint32_t group,
                        const struct dist_completion *completion, struct cw_error *error)
-{
-    const struct concurrent_call *const c = &own->plan.calls[call];
-    struct dist_completion view = *completion;
-    const bool gathers = completion->collective == CCL_ALL_GATHER;
-    const struct expect_moves moves = {.collective = completion->collective,
-                                       .ranks = completion->world_size,
-                                       .shards = completion->tensors[0]->shard_count,
-                                       .root = completion->root,
-                                       .dtype = own->session->options->dtype,
-                                       .n_elem = gathers ? c->n_elem / c->size : c->n_elem,
-                                       .seed = seed_of(own, call, group),
-                                       .sim = lp_system_sim(dist_system(completion->dist))};
-    uint64_t wrong = 0;
-    const int code = expect_moves_verify(&moves, read_result, &view, &wrong, error);
-    own->running[call].wrong += (int64_t)wrong;
-    own->running[call].proof = PROOF_MOVED;
-    return code;
-}
-
-static int verify_reduction(struct concurrent *own, uint32_t call, uint32_t group,
-                            const struct dist_completion *completion, struct cw_error *error)
 {
     const struct run_options *const options = own->session->options;
     const struct concurrent_call *const c = &own->plan.calls[call];
-    const struct dist_facts facts = dist_group_facts(completion->group);
-    const struct config config = dist_group_config(completion->group, completion->algorithm);
-    const enum dtype dtype = dtype_of_results(options->dtype, config.ccl.arithmetic);
-    const uint64_t operands = (uint64_t)c->size * (facts.parts > 0 ? 1 : c->shards);
-    const bool is_built_in =
-        ccl_algorithm_find(completion->algorithm->name) == completion->algorithm;
-    const struct verifier_request request = {
-        .expect = {.hw = &config.hw,
-                   .ccl = &config.ccl,
-                   .module = is_built_in ? completion->algorithm->name : config.ccl.module,
-                   .dtype = dtype,
-                   .op = redop_of_kernels(options->op),
-                   .scaling = scaling_of(dtype, options->op, options->scalar, operands),
-                   .n_elem = c->n_elem,
-                   .seed = seed_of(own, call, group),
-                   .sim = lp_system_sim(dist_system(completion->dist))},
-        .algorithm = completion->algorithm,
-        .schedule = completion->algorithm->schedule != NULL ? facts.schedule : NULL,
-        .ranks = c->size,
-        .integers = options->input == RUN_INPUT_INTEGERS,
-        .shards_apart = facts.parts > 0};
-    struct verifier *const verifier = verifier_create(&request, error);
-    struct result_row row = {.wrong = 0, .ranks_differ = -1, .not_finite = -1};
+    const struct group_call of = {.dtype = options->dtype,
+                                  .op = options->op,
+                                  .scalar = options->scalar,
+                                  .shards = c->shards,
+                                  .n_elem = c->n_elem,
+                                  .seed = seed_of(own, call, group),
+                                  .integers = options->input == RUN_INPUT_INTEGERS};
     struct running *const r = &own->running[call];
-    if (verifier == NULL)
-        return error->exit_code;
-    const int code = bench_compare(verifier, completion, &row, error);
-    verifier_free(verifier);
-    r->wrong += row.wrong;
-    r->proof = row.proof;
-    r->ranks_differ += row.ranks_differ > 0 ? row.ranks_differ : 0;
-    r->not_finite += row.not_finite > 0 ? row.not_finite : 0;
-    r->error_bound = row.error_bound > r->error_bound ? row.error_bound : r->error_bound;
-    if (row.error_largest > r->error_largest)
-        r->error_largest = row.error_largest;
-    return code;
+    struct verdict verdict;
+    const int code = group_call_verify(&of, completion, &verdict, error);
+    if (code != CW_OK)
+        return code;
+    r->wrong += (int64_t)verdict.wrong;
+    r->proof = verdict.proof;
+    r->ranks_differ += verdict.agreement.ranks_differ > 0 ? verdict.agreement.ranks_differ : 0;
+    r->not_finite += verdict.agreement.not_finite > 0 ? verdict.agreement.not_finite : 0;
+    r->error_bound = verdict.error_bound > r->error_bound ? verdict.error_bound : r->error_bound;
+    if (verdict.error_largest > r->error_largest)
+        r->error_largest = verdict.error_largest;
+    return CW_OK;
 }
 
 /* Of the last iteration, and of several groups the slowest one. */
@@ -376,22 +303,23 @@ static int concurrent_completed(void *arg, const struct dist_completion *complet
 {
     struct concurrent *const own = ((struct bench_session *)arg)->own;
     const struct run_options *const options = own->session->options;
-    uint32_t number = 0, group;
     if (completion->collective == CCL_COMPUTE)
         return computed(own, completion);
-    while (dist_group_at(completion->dist, number) != completion->group)
-        number++;
+    const uint32_t number = dist_group_number(completion->group);
     const uint32_t call = own->stage != ALL_CALLS
                               ? own->stage
                               : concurrent_call_of(&own->plan, number, completion->number);
     struct running *const r = &own->running[call];
-    group = number - own->plan.sources[own->plan.calls[call].source].first;
+    const uint32_t group = number - own->plan.sources[own->plan.calls[call].source].first;
     struct outcome *const outcome = &r->outcomes[group];
     note_times(own, outcome, completion->times);
     int code = explain_group(own, call, completion, error);
     if (code != CW_OK)
         return code;
-    if (completion->collective == CCL_SEND_RECV)
+    if (options->verify_data && (own->stage == ALL_CALLS || completion->message_count > 0) &&
+        completion->collective != CCL_BARRIER)
+        code = verify_call(own, call, group, completion, error);
+    if (code == CW_OK && completion->collective == CCL_SEND_RECV)
         return hash_receipt(own, call, completion, error);
     snprintf(r->algorithm, sizeof r->algorithm, "%s",
              dist_group_facts(completion->group).schedule != NULL &&
@@ -400,11 +328,6 @@ static int concurrent_completed(void *arg, const struct dist_completion *complet
                  : completion->algorithm->name);
     if (completion->collective == CCL_BARRIER)
         return CW_OK;
-    const bool reduces =
-        completion->collective == CCL_ALL_REDUCE || completion->collective == CCL_REDUCE_SCATTER;
-    if (options->verify_data && own->stage == ALL_CALLS)
-        code = reduces ? verify_reduction(own, call, group, completion, error)
-                       : verify_move(own, call, group, completion, error);
     if (code == CW_OK && !options->no_data)
         code = dist_hash_of(completion->dist, completion->tensors, completion->world_size,
                             &outcome->hash, error);

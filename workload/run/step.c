@@ -10,9 +10,10 @@
 
 #include "collectives/compute/compute_call.h"
 #include "collectives/runtime/dist_messages.h"
+#include "collectives/verify/group_call.h"
 #include "workload/run/step_plan.h"
 
-/* A tensor that calls share which need one alike; of one rank. */
+/* A tensor that calls share which need one alike; of one rank. With values each has its own. */
 struct shared_tensor {
     struct dp_policy policy;
     uint64_t n_elem;
@@ -35,14 +36,21 @@ struct maker {
     uint32_t rank;
     struct shared_tensor *tensors;
     uint32_t tensor_count;
+    uint32_t *calls;          /* [specs] that the rank has made of each group */
     struct dist_work **works; /* [work_count] its handles */
     uint32_t work_count;
 };
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-static struct tensor *tensor_for(struct maker *maker, const struct step_source *source,
-                                 uint64_t n_elem, enum dtype dtype, uint8_t use)
+/* The values of a call's inputs: of a group, as its k-th. */
+static uint64_t seed_of(uint32_t spec, uint64_t call)
+{
+    return (1 + 1009 * (uint64_t)spec + 31 * call) & UINT32_MAX;
+}
+
+static struct tensor *shared_tensor(struct maker *maker, const struct step_source *source,
+                                    uint64_t n_elem, enum dtype dtype, uint8_t use)
 {
     for (uint32_t i = 0; i < maker->tensor_count; i++) {
         const struct shared_tensor *const at = &maker->tensors[i];
@@ -64,6 +72,29 @@ static struct tensor *tensor_for(struct maker *maker, const struct step_source *
     return more[maker->tensor_count++].tensor;
 }
 
+/* A call of a group that a rank is about to make. */
+struct made_call {
+    const struct step_source *source;
+    uint32_t spec, rank; /* of the group, and the rank in it */
+    enum dtype dtype;
+};
+
+static struct tensor *output_of(struct maker *maker, const struct made_call *call, uint64_t n_elem)
+{
+    return maker->run->options->graph->verifies
+               ? dist_tensor_zeros(n_elem, call->dtype, &call->source->policy)
+               : shared_tensor(maker, call->source, n_elem, call->dtype, 1);
+}
+
+static struct tensor *input_of(struct maker *maker, const struct made_call *call, uint64_t n_elem)
+{
+    if (!maker->run->options->graph->verifies)
+        return shared_tensor(maker, call->source, n_elem, call->dtype, 0);
+    struct tensor *const tensor = dist_tensor_zeros(n_elem, call->dtype, &call->source->policy);
+    dist_fill_input_as(tensor, seed_of(call->spec, maker->calls[call->spec]), call->rank);
+    return tensor;
+}
+
 static void note_work(struct maker *maker, struct dist_work *work)
 {
     maker->works[maker->work_count++] = work;
@@ -81,7 +112,7 @@ static uint64_t uneven_block(const struct workload_op *op, uint64_t n_elem, uint
 }
 
 static void call_uneven(struct maker *maker, const struct workload_op *op,
-                        const struct step_source *source, struct dist_group *group, uint64_t n_elem)
+                        const struct made_call *call, struct dist_group *group, uint64_t n_elem)
 {
     const struct workload_set *const set = &maker->run->options->graph->sets[op->set];
     const uint32_t number = set->group_of[maker->rank], own = set->rank_in[maker->rank];
@@ -96,10 +127,8 @@ static void call_uneven(struct maker *maker, const struct workload_op *op,
         sent += splits[other];
         received += splits[ranks + other];
     }
-    struct tensor *const in =
-        sent > 0 ? tensor_for(maker, source, sent, (enum dtype)op->dtype, 0) : NULL;
-    struct tensor *const out =
-        received > 0 ? tensor_for(maker, source, received, (enum dtype)op->dtype, 1) : NULL;
+    struct tensor *const in = sent > 0 ? input_of(maker, call, sent) : NULL;
+    struct tensor *const out = received > 0 ? output_of(maker, call, received) : NULL;
     note_work(maker, dist_all_to_all_v_async(group, out, splits + ranks, in, splits));
     free(splits);
 }
@@ -111,46 +140,47 @@ static void call_collective(struct maker *maker, const struct workload_op *op)
     const struct step_source *const source = step_source_of(&run->plan, op);
     const uint32_t number = set->group_of[maker->rank];
     const uint32_t ranks = set->first[number + 1] - set->first[number];
-    struct dist_group *const group = dist_group_at(run->dist, source->first + number);
-    const enum dtype dtype = (enum dtype)op->dtype;
+    const struct made_call call = {source, source->first + number, set->rank_in[maker->rank],
+                                   (enum dtype)op->dtype};
+    struct dist_group *const group = dist_group_at(run->dist, call.spec);
     const uint64_t n_elem = step_elements(source, op, ranks), block = n_elem / ranks;
     const enum redop redop = (enum redop)op->redop;
     struct tensor *out, *in;
     switch ((enum ccl_collective)op->collective) {
     case CCL_ALL_REDUCE:
-        note_work(maker,
-                  dist_all_reduce_async(group, tensor_for(maker, source, n_elem, dtype, 1), redop));
+        note_work(maker, dist_all_reduce_async(group, input_of(maker, &call, n_elem), redop));
         break;
     case CCL_REDUCE_SCATTER:
-        out = tensor_for(maker, source, block, dtype, 1);
-        in = tensor_for(maker, source, n_elem, dtype, 0);
+        out = output_of(maker, &call, block);
+        in = input_of(maker, &call, n_elem);
         note_work(maker, dist_reduce_scatter_async(group, out, in, redop));
         break;
     case CCL_ALL_GATHER:
-        out = tensor_for(maker, source, n_elem, dtype, 1);
-        in = tensor_for(maker, source, block, dtype, 0);
+        out = output_of(maker, &call, n_elem);
+        in = input_of(maker, &call, block);
         note_work(maker, dist_all_gather_async(group, out, in));
         break;
     case CCL_ALL_TO_ALL:
         if (op->to_first > 0 || op->from_first > 0) {
-            call_uneven(maker, op, source, group, n_elem);
+            call_uneven(maker, op, &call, group, n_elem);
             break;
         }
-        out = tensor_for(maker, source, n_elem, dtype, 1);
-        in = tensor_for(maker, source, n_elem, dtype, 0);
+        out = output_of(maker, &call, n_elem);
+        in = input_of(maker, &call, n_elem);
         note_work(maker, dist_all_to_all_async(group, out, in));
         break;
     case CCL_BROADCAST:
-        note_work(maker, dist_broadcast_async(group, tensor_for(maker, source, n_elem, dtype, 1),
-                                              op->peer));
+        in = input_of(maker, &call, n_elem);
+        note_work(maker, dist_broadcast_async(group, in, op->peer));
         break;
     case CCL_REDUCE:
-        note_work(maker, dist_reduce_async(group, tensor_for(maker, source, n_elem, dtype, 1),
-                                           op->peer, redop));
+        in = input_of(maker, &call, n_elem);
+        note_work(maker, dist_reduce_async(group, in, op->peer, redop));
         break;
     default:
         note_work(maker, dist_barrier_async(group));
     }
+    maker->calls[call.spec]++;
 }
 
 /* An uneven all-to-all of the two ranks, whose only block is the message. */
@@ -173,9 +203,13 @@ static void call_message(struct maker *maker, uint32_t meeting)
     const uint64_t from_splits[2] = {message.from < message.to ? n_elem : 0,
                                      message.from < message.to ? 0 : n_elem};
     const uint64_t none[2] = {0, 0};
+    const struct made_call call = {source, run->plan.pair_of[meeting],
+                                   maker->rank > (sends ? message.to : message.from),
+                                   (enum dtype)op->dtype};
     struct tensor *const tensor =
-        tensor_for(maker, source, n_elem, (enum dtype)op->dtype, sends ? 0 : 1);
-    struct dist_group *const group = dist_group_at(run->dist, run->plan.pair_of[meeting]);
+        sends ? input_of(maker, &call, n_elem) : output_of(maker, &call, n_elem);
+    struct dist_group *const group = dist_group_at(run->dist, call.spec);
+    maker->calls[call.spec]++;
     dist_next_operation(index);
     note_work(maker,
               dist_all_to_all_v_async(group, sends ? NULL : tensor, sends ? none : from_splits,
@@ -240,7 +274,8 @@ static void step_worker(int sip, void *arg)
     if (rank != WORKLOAD_NONE) {
         const uint32_t ops = step_program_of(run->options->graph, rank)->op_count;
         maker.works = malloc((ops + 1) * sizeof(struct dist_work *));
-        if (maker.works == NULL)
+        maker.calls = calloc(run->plan.spec_count + 1, sizeof *maker.calls);
+        if (maker.works == NULL || maker.calls == NULL)
             mp_fail(CW_NO_RESOURCE, "out of memory: the calls of a step");
         make_calls(&maker);
     }
@@ -248,6 +283,7 @@ static void step_worker(int sip, void *arg)
     for (uint32_t i = 0; i < maker.work_count; i++)
         dist_wait(maker.works[i]);
     free(maker.works);
+    free(maker.calls);
     free(maker.tensors);
 }
 
@@ -258,17 +294,45 @@ static struct step_span *span_of(const struct step_run *run, uint32_t rank, uint
     return &run->result->spans[run->result->first_span[rank] + op];
 }
 
+/* The source whose group this is, by its number. */
+static const struct step_source *source_of_spec(const struct step_run *run, uint32_t spec)
+{
+    uint32_t s = 0;
+    while (spec >= run->plan.sources[s].first + run->plan.sources[s].groups)
+        s++;
+    return &run->plan.sources[s];
+}
+
+/* Whether a call has left what it must. */
+static int verify_call(const struct step_run *run, const struct dist_completion *completion,
+                       const struct workload_op *op, struct cw_error *error)
+{
+    const uint32_t spec = dist_group_number(completion->group);
+    const struct step_source *const source = source_of_spec(run, spec);
+    const struct group_call call = {.dtype = (enum dtype)op->dtype,
+                                    .op = (enum redop)op->redop,
+                                    .shards = source->shards,
+                                    .n_elem = step_elements(source, op, completion->world_size),
+                                    .seed = seed_of(spec, completion->number)};
+    struct verdict verdict;
+    const int code = group_call_verify(&call, completion, &verdict, error);
+    if (code == CW_OK)
+        run->result->wrong += verdict.wrong;
+    run->result->verified = true;
+    return code;
+}
+
 /* When its kernels began on each rank, and on the last one. */
 static int step_completed(void *arg, const struct dist_completion *completion,
                           struct cw_error *error)
 {
     const struct step_run *const run = arg;
+    const struct workload_op *op = NULL;
     const struct lp_phases *const phases =
         lp_system_phases_of(dist_system(completion->dist), completion->batch);
     const bool alone = completion->collective == CCL_COMPUTE;
     const uint32_t size = alone ? 1 : completion->world_size;
     int64_t met_ps = 0;
-    (void)error;
     for (uint32_t i = 0; i < size; i++)
         met_ps = phases->start_ps[i] > met_ps ? phases->start_ps[i] : met_ps;
     for (uint32_t i = 0; i < size; i++) {
@@ -278,8 +342,11 @@ static int step_completed(void *arg, const struct dist_completion *completion,
             span_of(run, run->plan.rank_of_sip[sip], dist_operation_of(completion, i));
         span->start_ps = phases->start_ps[i];
         span->met_ps = met_ps;
+        op = &step_program_of(run->options->graph, run->plan.rank_of_sip[sip])
+                  ->ops[dist_operation_of(completion, i)];
     }
-    return CW_OK;
+    return alone || !run->options->graph->verifies ? CW_OK
+                                                   : verify_call(run, completion, op, error);
 }
 
 /* When all that it depends on was over. */

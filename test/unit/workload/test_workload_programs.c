@@ -201,6 +201,8 @@ static void expect_same(uint64_t seed, const struct workload_graph *graph,
         return;
     if (got->hash != expected->hash)
         fail_seed(seed, "another mode", "another trace hash");
+    if (got->result.wrong + expected->result.wrong > 0)
+        fail_seed(seed, "values", "some are wrong");
     const uint64_t spans = got->result.first_span[graph->rank_count];
     if (memcmp(got->result.spans, expected->result.spans, spans * sizeof *got->result.spans) != 0)
         fail_seed(seed, "another mode", "other times");
@@ -229,6 +231,7 @@ static void one_step(uint64_t seed)
     draw.sets = 1 + below(&draw, 2);
     struct config *const config = draw_machine(&draw);
     draw_graph(&draw, &graph);
+    graph.verifies = below(&draw, 2) == 0;
     const struct step_modes modes = {.free_launches = below(&draw, 4) == 0,
                                      .one_at_a_time = below(&draw, 4) == 0,
                                      .in_program_order = below(&draw, 4) != 0};
