@@ -19,7 +19,8 @@ struct group_call {
     bool integers; /* inputs are integers, whose sums are exact */
 };
 
-/* CW_OK: *verdict says what was found; of a barrier and a reduce to one rank, nothing. Else an exit code, and *error. */
+/* CW_OK: *verdict says what was found; of a barrier and a reduce to one rank, nothing. Else an exit
+ * code, and *error. */
 int group_call_verify(const struct group_call *call, const struct dist_completion *completion,
                       struct verdict *verdict, struct cw_error *error);
 
