@@ -328,7 +328,7 @@ static int launch_rank(struct dist_work *work, uint32_t rank, struct cw_error *e
     }
     const uint32_t *pes;
     uint32_t count = launched_pes(work, &call, &pes);
-    lp_system_launch_from(dist->system, submission->operation);
+    lp_system_launch_from(dist->system, submission->operation, submission->queue);
     if (submission->messages != NULL) {
         count = dist_messages_threads(submission->messages, rank, pes, count, dist->launched);
         pes = dist->launched;
@@ -567,7 +567,7 @@ int dist_launch_parts(struct dist *dist, struct cw_error *error)
         code = dist_drain_copies(dist, error);
     for (size_t i = 0; i < count && code == CW_OK; i++)
         code = launch_part(&parts[i], error);
-    lp_system_launch_from(dist->system, UINT32_MAX);
+    lp_system_launch_from(dist->system, UINT32_MAX, 0);
     dist_phase_end(dist, "launches");
     return code == CW_OK ? dist_inject(dist, error) : code;
 }
@@ -772,6 +772,8 @@ static int submit(struct dist_work *work, uint32_t rank, const struct submission
     work->submissions[rank] = *submission;
     work->submissions[rank].order = ++dist->submissions;
     work->submissions[rank].operation = dist->operation;
+    if (dist->operation != UINT32_MAX)
+        work->submissions[rank].queue = dist->operation_queue;
     work->tensors[rank] = submission->out;
     work->submits[rank] = true;
     if (!dist_note_part(work, rank))
@@ -844,7 +846,12 @@ uint32_t dist_operation_of(const struct dist_completion *completion, uint32_t ra
     return completion->work->submissions[rank].operation;
 }
 
-void dist_next_operation(uint32_t operation) { dist_current()->operation = operation; }
+void dist_next_operation(uint32_t operation, uint32_t queue)
+{
+    struct dist *const dist = dist_current();
+    dist->operation = operation;
+    dist->operation_queue = queue;
+}
 
 void dist_wait_for_all(struct dist_work *work)
 {

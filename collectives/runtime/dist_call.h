@@ -19,13 +19,14 @@ struct dist_work;
 struct dist_group;
 /*
  * The calling rank's next call is of this operation of its SIP's program
- * (dist_options.machine.program): the SIP's io_cpu launches its kernels, when the program says so.
+ * (dist_options.machine.program): the SIP's io_cpu launches its kernels, when the program says so,
+ * on this hardware queue of their PEs.
  * When every rank has made such calls, and no others are in flight, all call dist_run_operations(),
  * once for a world: the programs begin, and it returns when they are over. Calls of a program may
  * be of one tensor only where its dependencies keep them apart, and each handle is waited for
  * afterwards.
  */
-void dist_next_operation(uint32_t operation);
+void dist_next_operation(uint32_t operation, uint32_t queue);
 void dist_run_operations(void);
 
 struct dist_work *dist_all_reduce_async(struct dist_group *group, struct tensor *tensor,

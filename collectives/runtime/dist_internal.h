@@ -157,8 +157,9 @@ struct dist {
     struct dist_work *spare;    /* one that is; NULL: none */
     struct dist_part *parts;    /* [part_count] to be launched, in order */
     size_t part_count, part_capacity;
-    uint64_t submissions;   /* ever */
-    uint32_t operation;     /* that the next call is of; UINT32_MAX: of none */
+    uint64_t submissions; /* ever */
+    uint32_t operation,
+        operation_queue;    /* that the next call is of, and where; UINT32_MAX: of none */
     bool runs_operations;   /* ranks wait for the end of their programs, */
     bool operations_over;   /* which has come */
     uint32_t waits_alone;   /* ranks that wait for their own end of a work, or for a time */

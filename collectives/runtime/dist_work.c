@@ -355,7 +355,9 @@ static bool lacks_rank(const void *arg, uint32_t rank)
 uint32_t dist_work_queue(const struct dist_work *work, uint32_t rank)
 {
     const struct submission *const submission = &work->submissions[rank];
-    return submission->algorithm != NULL ? submission->queue : work->group->queue;
+    return submission->algorithm != NULL || submission->operation != UINT32_MAX
+               ? submission->queue
+               : work->group->queue;
 }
 
 static const uint32_t ANY_QUEUE = UINT32_MAX;

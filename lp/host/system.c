@@ -36,7 +36,8 @@ struct lp_system {
     struct lp_batches batches;
     uint64_t acknowledged;  /* before the current batch */
     int64_t host_now_ps;    /* the host's time: when messages are submitted */
-    uint32_t launches_from; /* the operation of a program that launches are of, or UINT32_MAX */
+    uint32_t launches_from; /* the operation of a program that launches are of, or UINT32_MAX, */
+    uint8_t launches_queue; /* and their hardware queue */
     bool in_program;        /* it has begun, and has not ended */
     struct lp_landing landing;
     struct lp_launched *launched; /* [launched_count] since the last drain */
@@ -554,7 +555,11 @@ static bool note_launched(struct lp_system *system, const uint32_t *pe, uint32_t
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
-void lp_system_launch_from(struct lp_system *system, uint32_t op) { system->launches_from = op; }
+void lp_system_launch_from(struct lp_system *system, uint32_t op, uint32_t queue)
+{
+    system->launches_from = op;
+    system->launches_queue = (uint8_t)queue;
+}
 
 /* A place for another run of the SIP's program; NULL: out of memory. */
 static struct lp_program_run *add_run(struct lp_program_of_sip *own, struct lp_program_op *op)
@@ -578,6 +583,8 @@ static bool add_runs(struct lp_system *system, const uint32_t *pe, uint32_t coun
     struct lp_program_of_sip *const own =
         &system->options.program->sip[pe[0] / system->control.sip_pes];
     struct lp_program_run *run = NULL;
+    struct lp_launches *const launches = &system->model.launches;
+    launches->at[launch - 1 - launches->dropped].queue = system->launches_queue;
     for (uint32_t i = 0; i < count; i++) {
         if (run != NULL && run->count == 1)
             run->stride = pe[i] - run->pe;

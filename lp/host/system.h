@@ -138,15 +138,15 @@ int lp_system_submit_launches(struct lp_system *system, const uint32_t *pe, uint
 
 /*
  * Launches of a program (lp_system_options.program):
- *   lp_system_launch_from()    from here on, launches that are submitted are of this operation: its
- *                              SIP's io_cpu will send them. Launches of one operation come one
- *                              after the other. UINT32_MAX: they are the host's again
+ *   lp_system_launch_from()    from here on, launches that are submitted are of this operation, on
+ *                              this hardware queue of their PEs: the SIP's io_cpu will send them.
+ * Launches of one operation come one after the other. UINT32_MAX: they are the host's again
  *   lp_system_begin_program()  submits the message to each io_cpu that begins its program. After
  *                              the next lp_system_drain() all operations are over, and their
  *                              kernels have been answered, in order of their times
  *   lp_system_program_times()  of an operation, counted from the program's begin
  */
-void lp_system_launch_from(struct lp_system *system, uint32_t op);
+void lp_system_launch_from(struct lp_system *system, uint32_t op, uint32_t queue);
 int lp_system_begin_program(struct lp_system *system, struct cw_error *error);
 int64_t lp_system_program_begun_ps(const struct lp_system *system, uint32_t sip);
 struct lp_program_times lp_system_program_times(const struct lp_system *system, uint32_t sip,

@@ -54,15 +54,6 @@ struct state {
 
 /* ---- the order of a program ------------------------------------------------------------------ */
 
-/* Sets that share a queue are in order together; the first of them stands for it. */
-static uint32_t queue_of(const struct workload_graph *graph, uint32_t set)
-{
-    for (uint32_t i = 0; i < set && graph->sets[set].queue != WORKLOAD_NONE; i++)
-        if (graph->sets[i].queue == graph->sets[set].queue)
-            return i;
-    return set;
-}
-
 static bool allocate_order(const struct workload_graph *graph, const struct workload_program *p,
                            struct order *order)
 {
@@ -90,8 +81,8 @@ static void find_dependents(const struct workload_program *p, struct order *orde
         }
 }
 
-static bool make_order(const struct workload_graph *graph, const struct workload_program *p,
-                       struct order *order)
+static bool make_order(const struct workload_graph *graph, const struct step_modes *modes,
+                       const struct workload_program *p, struct order *order)
 {
     if (!allocate_order(graph, p, order))
         return false;
@@ -107,7 +98,7 @@ static bool make_order(const struct workload_graph *graph, const struct workload
         order->call_after[i] = WORKLOAD_NONE;
         if (op->kind != WORKLOAD_COLLECTIVE)
             continue;
-        const uint32_t queue = queue_of(graph, op->set);
+        const uint32_t queue = step_order_of(graph, modes, op->set);
         order->call_after[i] = order->call_head[queue];
         order->call_head[queue] = i;
     }
@@ -179,9 +170,9 @@ static bool may_begin(const struct state *s, uint32_t rank, uint32_t index)
         return false;
     if (s->modes.one_at_a_time && is_in_flight(op) && s->in_flight[rank] > 0)
         return false;
-    if (!s->modes.in_program_order || op->kind != WORKLOAD_COLLECTIVE)
+    if (op->kind != WORKLOAD_COLLECTIVE)
         return true;
-    const uint32_t queue = queue_of(s->graph, op->set);
+    const uint32_t queue = step_order_of(s->graph, &s->modes, op->set);
     return s->call_heads[(size_t)rank * s->graph->set_count + queue] == index;
 }
 
@@ -237,7 +228,8 @@ static void begin(struct state *s, uint32_t rank, uint32_t index, int64_t now_ps
     s->busy[(size_t)rank * s->graph->stream_count + op->stream] = true;
     s->in_flight[rank] += is_in_flight(op);
     if (op->kind == WORKLOAD_COLLECTIVE)
-        s->call_heads[(size_t)rank * s->graph->set_count + queue_of(s->graph, op->set)] =
+        s->call_heads[(size_t)rank * s->graph->set_count +
+                      step_order_of(s->graph, &s->modes, op->set)] =
             s->orders[s->graph->program_of[rank]].call_after[index];
     release(s, rank, index, WORKLOAD_AFTER_START, now_ps);
     if (meeting == WORKLOAD_NONE)
@@ -322,7 +314,7 @@ static bool set_out(struct state *s)
     memcpy(s->result->first_span, s->meetings.first,
            (graph->rank_count + 1) * sizeof *s->meetings.first);
     for (uint32_t p = 0; p < graph->program_count; p++)
-        if (!make_order(graph, &graph->programs[p], &s->orders[p]))
+        if (!make_order(graph, &s->modes, &graph->programs[p], &s->orders[p]))
             return false;
     for (uint32_t m = 0; m < s->meetings.count; m++)
         s->parts_left[m] = (uint32_t)(s->meetings.first_part[m + 1] - s->meetings.first_part[m]);

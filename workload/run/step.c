@@ -210,7 +210,7 @@ static void call_message(struct maker *maker, uint32_t meeting)
         sends ? input_of(maker, &call, n_elem) : output_of(maker, &call, n_elem);
     struct dist_group *const group = dist_group_at(run->dist, call.spec);
     maker->calls[call.spec]++;
-    dist_next_operation(index);
+    dist_next_operation(index, sends ? source->queue : source->queue + 1);
     note_work(maker,
               dist_all_to_all_v_async(group, sends ? NULL : tensor, sends ? none : from_splits,
                                       sends ? tensor : NULL, sends ? splits : none));
@@ -249,7 +249,8 @@ static void make_calls(struct maker *maker)
         const struct workload_op *const op = &p->ops[i];
         if (!step_is_call(&run->plan, op) || op->kind == WORKLOAD_SEND || op->kind == WORKLOAD_RECV)
             continue;
-        dist_next_operation(i);
+        dist_next_operation(
+            i, op->kind == WORKLOAD_COLLECTIVE ? step_source_of(&run->plan, op)->queue : 0);
         if (op->kind == WORKLOAD_COLLECTIVE)
             call_collective(maker, op);
         else
@@ -458,7 +459,8 @@ static int run_on_machine(struct step_run *run, struct cw_error *error)
     dist.arg = run;
     dist.machine.program = &run->plan.program;
     dist.machine.needs.operations = most_operations(run->options->graph);
-    dist.machine.needs.launches = dist.machine.needs.operations;
+    dist.machine.needs.launches = run->plan.launches;
+    dist.machine.needs.queues = run->plan.queues;
     dist.machine.needs.turns = run->plan.program.turns;
     run->plan.program.name = name_of_operation;
     run->plan.program.arg = run;

@@ -16,7 +16,8 @@ struct step_modes {
                                 ends are there */
     bool one_at_a_time;      /* a rank has one collective or send in flight */
     bool in_program_order; /* launch_order: implicit. Collectives of a rank that share a queue begin
-                              in program order; else dependencies alone order them */
+                              in program order; else those of one set do, and dependencies
+                              alone order the others */
 };
 
 /* When an operation ran on a rank. Times count from the step's begin. */
@@ -52,6 +53,10 @@ struct step_options {
 int step_run(const struct step_options *options, struct step_result *result,
              struct cw_error *error);
 void step_result_free(struct step_result *result);
+
+/* The set that stands for those whose collectives are in order together with this one's. */
+uint32_t step_order_of(const struct workload_graph *graph, const struct step_modes *modes,
+                       uint32_t set);
 
 static inline const struct step_span *step_spans_of(const struct step_result *result, uint32_t rank)
 {

@@ -289,13 +289,65 @@ static struct pair *find_pairs(struct step_plan *plan, uint32_t *count, struct c
     return pairs;
 }
 
+/* ---- hardware queues ---------------------------------------------------------------------------
+ */
+
+/* Of the kernels of all sources. */
+static uint32_t count_contexts(const struct step_plan *plan)
+{
+    struct cw_error ignored;
+    uint32_t contexts = 1;
+    for (uint32_t i = 0; i < plan->source_count; i++) {
+        const struct step_source *const source = &plan->sources[i];
+        const struct ccl_algorithm *const algorithm = ccl_algorithm_for(
+            &source->config.ccl,
+            source->set == WORKLOAD_NONE ? CCL_ALL_TO_ALL : (enum ccl_collective)source->collective,
+            &ignored);
+        if (algorithm != NULL && 1 + algorithm->kernel->stream_count > contexts)
+            contexts = 1 + algorithm->kernel->stream_count;
+    }
+    return contexts;
+}
+
+/* Kernels of one queue run one after the other: computations have one, sends and receives one each,
+ * and the collectives of each set, as far as there are queues. */
+static void share_queues(struct step_plan *plan)
+{
+    const struct workload_graph *const graph = plan->options->graph;
+    const uint32_t room = LP_PE_CONTEXTS_MAX / count_contexts(plan);
+    const uint32_t of_sets = (room < LP_PE_QUEUES_MAX ? room : LP_PE_QUEUES_MAX) - 3;
+    uint32_t sets = 0;
+    bool pairs = false;
+    plan->queues = 1;
+    for (uint32_t i = 0; i < plan->source_count; i++) {
+        struct step_source *const source = &plan->sources[i];
+        const uint32_t asked =
+            source->set != WORKLOAD_NONE ? graph->sets[source->set].queue : WORKLOAD_NONE;
+        pairs |= source->set == WORKLOAD_NONE;
+        for (uint32_t k = 0; k < i && source->queue == 0; k++)
+            if (plan->sources[k].set == source->set)
+                source->queue = plan->sources[k].queue;
+        if (source->queue == 0 && source->set != WORKLOAD_NONE)
+            source->queue = 1 + (asked != WORKLOAD_NONE ? asked : sets++) % of_sets;
+        if (source->queue >= plan->queues)
+            plan->queues = source->queue + 1;
+    }
+    for (uint32_t i = 0; i < plan->source_count; i++)
+        if (plan->sources[i].set == WORKLOAD_NONE)
+            plan->sources[i].queue = plan->queues;
+    plan->queues += pairs ? 2 : 0;
+}
+
 /* ---- process groups -------------------------------------------------------------------------- */
 
 static void fill_spec(struct step_plan *plan, uint32_t spec, const struct step_source *source,
                       uint32_t *members, uint32_t count)
 {
-    plan->specs[spec] = (struct dist_group_spec){
-        .name = plan->names[spec], .ranks = members, .count = count, .config = &source->config};
+    plan->specs[spec] = (struct dist_group_spec){.name = plan->names[spec],
+                                                 .ranks = members,
+                                                 .count = count,
+                                                 .config = &source->config,
+                                                 .queue = source->queue};
 }
 
 static void fill_specs(struct step_plan *plan, const struct pair *pairs)
@@ -368,8 +420,10 @@ static int make_groups(struct step_plan *plan, struct cw_error *error)
     plan->specs = calloc(plan->spec_count + 1, sizeof *plan->specs);
     plan->names = calloc(plan->spec_count + 1, sizeof *plan->names);
     const bool has_memory = plan->members != NULL && plan->specs != NULL && plan->names != NULL;
-    if (has_memory)
+    if (has_memory) {
+        share_queues(plan);
         fill_specs(plan, pairs);
+    }
     free(pairs);
     return has_memory ? CW_OK : no_memory(error);
 }
@@ -423,22 +477,34 @@ static void chain_streams(const struct workload_graph *graph, const struct workl
     free(last);
 }
 
+/* What a collective is in order with: the others of its hardware queue, or of its set. */
+static uint32_t order_of(const struct step_plan *plan, const struct workload_op *op)
+{
+    const struct step_modes *const modes = &plan->options->modes;
+    if (plan->program.meets || !modes->in_program_order)
+        return step_order_of(plan->options->graph, modes, op->set);
+    return step_source_of(plan, op)->queue;
+}
+
 /* Each begins after the beginning of the one before, and after the end of the QUEUE_DEPTH-th before
  * it: so a PE never has more of them than it has room for. */
-static void chain_sets(const struct workload_program *p, uint32_t sets, struct edges *edges)
+static void chain_collectives(const struct step_plan *plan, const struct workload_program *p,
+                              struct edges *edges)
 {
-    uint32_t(*const last)[QUEUE_DEPTH] = malloc((sets + 1) * sizeof *last);
-    uint32_t *const number = calloc(sets + 1, sizeof *number);
+    const uint32_t sets = plan->options->graph->set_count;
+    const uint32_t orders = sets > LP_PE_QUEUES_MAX ? sets : LP_PE_QUEUES_MAX;
+    uint32_t(*const last)[QUEUE_DEPTH] = malloc(orders * sizeof *last);
+    uint32_t *const number = calloc(orders, sizeof *number);
     edges->no_memory |= last == NULL || number == NULL;
-    for (uint32_t i = 0; last != NULL && number != NULL && i < p->op_count; i++) {
+    for (uint32_t i = 0; !edges->no_memory && i < p->op_count; i++) {
         if (p->ops[i].kind != WORKLOAD_COLLECTIVE)
             continue;
-        const uint32_t set = p->ops[i].set, n = number[set]++;
+        const uint32_t order = order_of(plan, &p->ops[i]), n = number[order]++;
         if (n > 0)
-            add_edge(edges, last[set][(n - 1) % QUEUE_DEPTH], i, true);
-        if (n >= QUEUE_DEPTH)
-            add_edge(edges, last[set][n % QUEUE_DEPTH], i, false);
-        last[set][n % QUEUE_DEPTH] = i;
+            add_edge(edges, last[order][(n - 1) % QUEUE_DEPTH], i, true);
+        if (n >= QUEUE_DEPTH && !plan->program.meets)
+            add_edge(edges, last[order][n % QUEUE_DEPTH], i, false);
+        last[order][n % QUEUE_DEPTH] = i;
     }
     free(last);
     free(number);
@@ -522,8 +588,7 @@ static int make_program(struct step_plan *plan, uint32_t rank, struct cw_error *
     }
     take_dependencies(p, &edges);
     chain_streams(graph, p, &edges);
-    if (plan->options->modes.in_program_order)
-        chain_sets(p, graph->set_count, &edges);
+    chain_collectives(plan, p, &edges);
     const bool laid = !edges.no_memory && lay_edges(&edges, own);
     free(edges.at);
     return laid ? CW_OK : no_memory(error);
@@ -553,6 +618,46 @@ static void join_meetings(struct step_plan *plan)
     }
 }
 
+/* Most kernels of one queue that may wait for their PE, but for sends. Collectives in program order
+ * are at most QUEUE_DEPTH; receives come one at a time; of computations each stream has one, or
+ * each operation where they begin at once. */
+static uint32_t count_waiting(const struct step_plan *plan, uint32_t rank)
+{
+    const struct workload_graph *const graph = plan->options->graph;
+    const struct workload_program *const p = step_program_of(graph, rank);
+    uint32_t of_queue[LP_PE_QUEUES_MAX] = {0}, computations = graph->stream_count, most = 0;
+    for (uint32_t i = 0; i < p->op_count; i++) {
+        const struct workload_op *const op = &p->ops[i];
+        if (op->kind == WORKLOAD_COLLECTIVE && step_is_call(plan, op))
+            of_queue[step_source_of(plan, op)->queue]++;
+        else if (op->kind == WORKLOAD_ROOFLINE || op->kind == WORKLOAD_PRODUCT)
+            computations += graph->streams[op->stream].order == WORKLOAD_AT_ONCE;
+    }
+    for (uint32_t q = 0; q < LP_PE_QUEUES_MAX; q++) {
+        const bool few = plan->options->modes.in_program_order && of_queue[q] > QUEUE_DEPTH;
+        const uint32_t count = few ? QUEUE_DEPTH : of_queue[q];
+        most = count > most ? count : most;
+    }
+    return computations > most ? computations : most;
+}
+
+/* Most ranks with which one rank exchanges messages: each of them grants one send at a time. False:
+ * out of memory. */
+static bool count_partners(const struct step_plan *plan, uint32_t *most)
+{
+    uint32_t *const count_of = calloc(plan->options->config->hw.sip_count, sizeof *count_of);
+    *most = 0;
+    for (uint32_t i = 0; count_of != NULL && i < plan->source_count; i++)
+        for (uint32_t g = 0; plan->sources[i].set == WORKLOAD_NONE && g < plan->sources[i].groups;
+             g++)
+            for (uint32_t end = 0; end < 2; end++) {
+                uint32_t *const of = &count_of[plan->specs[plan->sources[i].first + g].ranks[end]];
+                *most = ++*of > *most ? *of : *most;
+            }
+    free(count_of);
+    return count_of != NULL;
+}
+
 static int make_programs(struct step_plan *plan, struct cw_error *error)
 {
     const struct workload_graph *const graph = plan->options->graph;
@@ -570,13 +675,19 @@ static int make_programs(struct step_plan *plan, struct cw_error *error)
         if (make_program(plan, rank, error) != CW_OK)
             return error->exit_code;
     join_meetings(plan);
+    if (!count_partners(plan, &plan->launches))
+        return no_memory(error);
+    for (uint32_t rank = 0; rank < graph->rank_count; rank++) {
+        const uint32_t waiting = count_waiting(plan, rank);
+        plan->launches = waiting > plan->launches ? waiting : plan->launches;
+    }
     return CW_OK;
 }
 
 int step_plan_make(const struct step_options *options, struct step_plan *plan,
                    struct cw_error *error)
 {
-    *plan = (struct step_plan){.options = options};
+    *plan = (struct step_plan){.options = options, .queues = 1};
     int code = place_ranks(plan, error);
     if (code == CW_OK)
         code = workload_meetings_of(options->graph, &plan->meetings, error);

@@ -18,6 +18,7 @@ struct step_source {
     struct dp_policy policy;
     uint32_t shards;        /* of a rank's tensor */
     uint32_t first, groups; /* among specs */
+    uint32_t queue;         /* of the PEs: of collectives' kernels; of the pairs the sends' */
 };
 
 struct step_plan {
@@ -31,6 +32,8 @@ struct step_plan {
     char (*names)[64]; /* [spec_count] */
     struct workload_meetings meetings;
     uint32_t *pair_of; /* [meetings.count] of a message, the spec of its pair */
+    uint32_t queues;   /* of a PE: 0 of computations, the last of receives */
+    uint32_t launches; /* most kernels that wait for a queue */
     struct lp_program program;
 };
 
