@@ -78,11 +78,138 @@ static void pipelines_take_longer_with_messages(void **state)
     config_free(config);
 }
 
+/* All ranks reduce once. */
+static void make_all_reduce(struct workload_graph *graph, uint32_t ranks, uint64_t bytes)
+{
+    make_ranks(graph, ranks);
+    const uint32_t set = add_world(graph, "tp");
+    const struct workload_op op = {.kind = WORKLOAD_COLLECTIVE,
+                                   .collective = CCL_ALL_REDUCE,
+                                   .redop = REDOP_SUM,
+                                   .dtype = DTYPE_F16,
+                                   .set = set,
+                                   .bytes = bytes,
+                                   .microbatch = -1};
+    (void)workload_add_program(graph, "every rank");
+    (void)add_after(graph, 0, "tp", "sum", op, WORKLOAD_NONE);
+    struct cw_error error = {.exit_code = CW_OK};
+    assert_int_equal(workload_graph_check(graph, &error), CW_OK);
+}
+
+/* A world that makes the same call, whose kernels start together. */
+static void reduce_once(int rank, void *arg)
+{
+    static const struct dp_policy one = {
+        .cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_cubes = 1, .num_pes = 1};
+    join_group(rank);
+    dist_all_reduce(dist_tensor_zeros(*(const uint64_t *)arg / 2, DTYPE_F16, &one), REDOP_SUM);
+}
+
+static int note_time(void *arg, const struct dist_completion *completion, struct cw_error *error)
+{
+    (void)error;
+    *(int64_t *)arg = completion->times->last_end_ps - completion->times->first_start_ps;
+    return CW_OK;
+}
+
+/* With free launches a step of one all-reduce takes what the all-reduce takes by itself. */
+static void a_step_of_one_operation_is_that_operation(void **state)
+{
+    (void)state;
+    static uint64_t sizes[] = {64, 4096, 65536};
+    const char *const settings[] = {"system.sips.topology=ring_1d", "system.sips.count=4",
+                                    "sip.cube_mesh.w=1", "sip.cube_mesh.h=1",
+                                    "launch_together=true"};
+    struct config *const config = must_load(
+        &(struct config_request){.sets = settings, .set_count = 5, .algorithm = "auto_all_reduce"});
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct workload_graph graph = {0};
+        struct step_result result;
+        struct cw_error error;
+        int64_t alone_ps = 0;
+        struct config expecting = *config; /* the schedule is made for the call */
+        expecting.ccl.n_elem = sizes[i] / 2;
+        expecting.ccl.n_elem_is_most = true;
+        struct dist *const dist = must_create(
+            &(struct dist_options){.config = &expecting,
+                                   .machine.engine = {.sync = CW_SEQUENTIAL, .worker_count = 1},
+                                   .completed = note_time,
+                                   .arg = &alone_ps});
+        assert_int_equal(dist_spawn(dist, reduce_once, &sizes[i], &error), CW_OK);
+        dist_free(dist);
+        make_all_reduce(&graph, 4, sizes[i]);
+        assert_int_equal(
+            run_on(config, &graph, (struct step_modes){.free_launches = true}, 1, &result),
+            alone_ps);
+        step_result_free(&result);
+        workload_graph_free(&graph);
+    }
+    config_free(config);
+}
+
+/* Launches of one moment are served one after the other, from the first to the last PE. */
+static void launches_wait_for_io_cpu(void **state)
+{
+    (void)state;
+    struct config *const config = ring_of("4");
+    struct workload_graph graph = {0};
+    struct step_result result;
+    make_all_reduce(&graph, 4, 4096);
+    const int64_t free_ps =
+        run_on(config, &graph, (struct step_modes){.free_launches = true}, 1, &result);
+    step_result_free(&result);
+    const int64_t took_ps = run_on(config, &graph, (struct step_modes){0}, 1, &result);
+    /* 16 launches and 16 completions, each served for io_cpu's overhead */
+    assert_true(took_ps - free_ps >= 16 * config->hw.overhead_ps[HW_NODE_IO_CPU]);
+    step_result_free(&result);
+    workload_graph_free(&graph);
+    config_free(config);
+}
+
+/* A rank with two sends that may begin: both at once, or one after the other, the first of its
+ * program first. */
+static void one_send_at_a_time(void **state)
+{
+    (void)state;
+    struct config *const config = ring_of("4");
+    int64_t took_ps[2];
+    for (int one = 0; one < 2; one++) {
+        struct workload_graph graph = {0};
+        struct step_result result;
+        struct cw_error error = {.exit_code = CW_OK};
+        make_ranks(&graph, 3);
+        (void)add_world(&graph, "pp");
+        for (uint32_t rank = 0; rank < 3; rank++)
+            graph.program_of[rank] = workload_add_program(&graph, "a rank");
+        for (uint32_t to = 1; to < 3; to++) {
+            struct workload_op op = message(WORKLOAD_SEND, 0, to, 0);
+            op.bytes = 1 << 20;
+            (void)add_after(&graph, 0, to == 1 ? "a" : "b", "send", op, WORKLOAD_NONE);
+            op.kind = WORKLOAD_RECV;
+            op.peer = 0;
+            (void)add_after(&graph, to, "a", "receive", op, WORKLOAD_NONE);
+        }
+        assert_int_equal(workload_graph_check(&graph, &error), CW_OK);
+        took_ps[one] =
+            run_on(config, &graph, (struct step_modes){.one_at_a_time = one}, 1, &result);
+        const struct step_span *const sends = step_spans_of(&result, 0);
+        if (one)
+            assert_true(sends[1].start_ps > sends[0].end_ps);
+        step_result_free(&result);
+        workload_graph_free(&graph);
+    }
+    assert_true(took_ps[1] > took_ps[0]);
+    config_free(config);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(free_pipelines_take_their_closed_form),
         cmocka_unit_test(pipelines_take_longer_with_messages),
+        cmocka_unit_test(a_step_of_one_operation_is_that_operation),
+        cmocka_unit_test(launches_wait_for_io_cpu),
+        cmocka_unit_test(one_send_at_a_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
