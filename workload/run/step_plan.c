@@ -289,8 +289,7 @@ static struct pair *find_pairs(struct step_plan *plan, uint32_t *count, struct c
     return pairs;
 }
 
-/* ---- hardware queues ----------------------------------------------------------------------------- */
- */
+/* ---- hardware queues ------------------------------------------------------------------------- */
 
 /* Of the kernels of all sources. */
 static uint32_t count_contexts(const struct step_plan *plan)
