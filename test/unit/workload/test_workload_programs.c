@@ -254,7 +254,8 @@ static void one_step(uint64_t seed)
     run(config, &graph, modes, &sequential, &first);
     run(config, &graph, modes, &parallel, &second);
     expect_same(seed, &graph, &first, &second);
-    if (first.code != CW_OK && first.code != CW_USAGE && !modes.one_at_a_time && modes.in_program_order)
+    if (first.code != CW_OK && first.code != CW_USAGE && !modes.one_at_a_time &&
+        modes.in_program_order)
         fail_seed(seed, "sequential", first.text);
     step_result_free(&first.result);
     step_result_free(&second.result);
