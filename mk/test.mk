@@ -67,7 +67,8 @@ stress: setup ## the engine's workers under a scheduler that tries thousands of 
 	@EXPLORE_SEEDS=$(EXPLORE_SEEDS) test/run-tests.sh $(STRESS)
 	@EXPLORE_SEEDS=$(EXPLORE_ASAN_SEEDS) test/run-tests.sh $(STRESS_ASAN)
 
-NIGHTLY := $(foreach t,parallel harsh,test/unit/core/test_core_$t) test/unit/collectives/test_dist_programs
+NIGHTLY := $(foreach t,parallel harsh,test/unit/core/test_core_$t) test/unit/collectives/test_dist_programs \
+	test/unit/workload/test_workload_programs
 NIGHTLY_CALLS := $(BUILD)/check/test/unit/collectives/test_dist_messages
 nightly: setup-test ## clang, analyzers, bare machines, random models, schedules, aarch64, calls that fail: over an hour (NIGHTLY_ROUNDS=0: without end)
 	@$(SUBMAKE) clang
