@@ -653,21 +653,46 @@ static int by_end(const void *a, const void *b)
     return x->op < y->op ? -1 : x->op > y->op;
 }
 
-/* The first operation of a SIP that is not over, and how many there are. */
+static void count_waiting(void *arg, const struct lp_waiting *waiting)
+{
+    (void)waiting;
+    ++*(uint32_t *)arg;
+}
+
+/* Of some SIPs the first operation that is not over; then the kernels that wait, if any. */
 static int report_unfinished(struct lp_system *system, struct cw_error *error)
 {
+    enum { SIPS_SHOWN = 4 };
     const struct lp_program *const program = system->options.program;
-    char text[300] = "";
-    uint32_t left = 0;
-    if (lp_deadlock_report(&system->model, system->sim, error) == CW_PROGRAM_FAILED)
-        return error->exit_code;
-    for (uint32_t sip = 0; sip < system->model.hw.sip_count; sip++)
-        for (uint32_t op = 0; op < program->sip[sip].count; op++)
-            if (lp_sequencer_times(&system->model, io_die(system, sip), op).end_ps < 0 &&
-                left++ == 0 && program->name != NULL)
-                (void)program->name(program->arg, sip, op, text, sizeof text);
-    return cw_error_set(error, CW_PROGRAM_FAILED,
-                        "%u operations wait for each other: %s is the first of them", left, text);
+    char name[300], text[SIPS_SHOWN * (sizeof name + 2)] = "";
+    size_t used = 0;
+    uint32_t left = 0, sips = 0, kernels = 0;
+    for (uint32_t sip = 0; sip < system->model.hw.sip_count; sip++) {
+        bool is_first = true;
+        for (uint32_t op = 0; op < program->sip[sip].count; op++) {
+            if (lp_sequencer_times(&system->model, io_die(system, sip), op).end_ps >= 0)
+                continue;
+            left++;
+            if (is_first && sips++ < SIPS_SHOWN && program->name != NULL)
+                used +=
+                    (size_t)snprintf(text + used, sizeof text - used, "%s%s", used > 0 ? "; " : "",
+                                     program->name(program->arg, sip, op, name, sizeof name));
+            is_first = false;
+        }
+    }
+    if (sips > SIPS_SHOWN)
+        (void)snprintf(text + used, sizeof text - used, "; and of %u more", sips - SIPS_SHOWN);
+    lp_waiting_visit(&system->model, system->sim, count_waiting, &kernels);
+    char *const more =
+        kernels > 0 && lp_deadlock_report(&system->model, system->sim, error) == CW_PROGRAM_FAILED
+            ? strdup(cw_error_text(error))
+            : NULL;
+    (void)cw_error_set(error, CW_PROGRAM_FAILED,
+                       "a deadlock: %u operation%s %s not end; the first of each rank: %s%s%s",
+                       left, left == 1 ? "" : "s", left == 1 ? "does" : "do", text,
+                       more != NULL ? "\n" : "", more != NULL ? more : "");
+    free(more);
+    return error->exit_code;
 }
 
 /* As if the kernels' completions had come to the host. */

@@ -155,6 +155,68 @@ static void what_a_step_does_not_take(void **state)
     refuse(line, "says nothing of data");
 }
 
+/* A receive before the send on both ranks: neither ends, whatever communication costs. */
+static void a_deadlock_names_operations(void **state)
+{
+    (void)state;
+    const char *const path = write_file("d.yaml", "workload:\n"
+                                                  "  ranks: 2\n"
+                                                  "  ops:\n"
+                                                  "    - {recv: 8, from: 1 - rank}\n"
+                                                  "    - {send: 8, to: 1 - rank}\n");
+    static const char *const options[] = {"", "--communication free"};
+    for (size_t i = 0; i < 2; i++) {
+        struct run_output output = run_line(3, "step --quiet %s %s", options[i], path);
+        assert_non_null(strstr(output.err, "a deadlock: 4 operations do not end; the first of each "
+                                           "rank: rank 0: recv ("));
+        assert_non_null(strstr(output.err, "d.yaml:4:7); rank 1: recv ("));
+        assert_null(strstr(output.err, "Ipcq"));
+        run_output_free(&output);
+    }
+}
+
+static const char *trace_hash(const json_t *root)
+{
+    return json_string_value(json_object_get(json_object_get(root, "engine"), "trace_hash"));
+}
+
+/* An entry does one collective. */
+static void entries_that_do_not_fit(void **state)
+{
+    (void)state;
+    char line[300];
+    static const char named[] = "workload:\n"
+                                "  ranks: 4\n"
+                                "  algorithms: {all: tree_allreduce}\n"
+                                "  ops:\n"
+                                "    - {collective: all_reduce, bytes: 64KiB}\n"
+                                "    - {collective: all_gather, bytes: 64KiB}\n";
+    static const char unnamed[] = "workload:\n"
+                                  "  ranks: 4\n"
+                                  "  ops:\n"
+                                  "    - {collective: all_reduce, bytes: 64KiB}\n"
+                                  "    - {collective: all_gather, bytes: 64KiB}\n";
+    static const char gathers[] = "workload:\n"
+                                  "  ranks: 4\n"
+                                  "  algorithms: {all: tree_allreduce}\n"
+                                  "  ops: [{collective: all_gather, bytes: 64KiB}]\n";
+    const char *const path = write_file("unnamed.yaml", unnamed);
+    json_t *const automatic = run_json("step --quiet %s", path);
+    json_t *const by_option = run_json("step --quiet --algorithm tree_allreduce %s", path);
+    json_t *const by_file = run_json("step --quiet %s", write_file("named.yaml", named));
+    const char *const hash = trace_hash(by_file);
+    assert_non_null(hash);
+    assert_string_equal(hash, trace_hash(by_option));
+    assert_string_not_equal(hash, trace_hash(automatic));
+    json_decref(automatic);
+    json_decref(by_option);
+    json_decref(by_file);
+    snprintf(line, sizeof line, "step --quiet %s", write_file("gathers.yaml", gathers));
+    refuse(line, "'tree_allreduce' does none of the collectives of all");
+    snprintf(line, sizeof line, "step --quiet --algorithm auto_all_to_all %s", path);
+    refuse(line, "--algorithm auto_all_to_all does none of its collectives");
+}
+
 /* Four plans, of which one does not fit: it is the fastest, and not the best. */
 static void a_study_of_plans(void **state)
 {
@@ -199,9 +261,10 @@ static void a_study_of_plans(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_pipeline_s_json),   cmocka_unit_test(the_same_on_two_threads),
-        cmocka_unit_test(tables_and_timeline), cmocka_unit_test(what_a_step_does_not_take),
-        cmocka_unit_test(a_study_of_plans),
+        cmocka_unit_test(a_pipeline_s_json),       cmocka_unit_test(the_same_on_two_threads),
+        cmocka_unit_test(tables_and_timeline),     cmocka_unit_test(what_a_step_does_not_take),
+        cmocka_unit_test(a_study_of_plans),        cmocka_unit_test(a_deadlock_names_operations),
+        cmocka_unit_test(entries_that_do_not_fit),
     };
     return cmocka_run_group_tests_name("step", tests, make_folder, remove_folder);
 }

@@ -4,6 +4,7 @@
  */
 #include "workload/run/step.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -416,10 +417,15 @@ static const char *name_of_operation(void *arg, uint32_t sip, uint32_t op, char 
     const struct step_run *const run = arg;
     const struct workload_graph *const graph = run->options->graph;
     const uint32_t rank = run->plan.rank_of_sip[sip];
-    char name[160];
-    (void)snprintf(
-        text, size, "rank %u: %s", rank,
-        workload_op_name(graph, &step_program_of(graph, rank)->ops[op], name, sizeof name));
+    const struct workload_op *const at = &step_program_of(graph, rank)->ops[op];
+    char name[160], place[40] = "";
+    if (at->column > 0)
+        (void)snprintf(place, sizeof place, ":%" PRIu64 ":%u", at->id, at->column);
+    else
+        (void)snprintf(place, sizeof place, " %" PRIu64, at->id);
+    (void)snprintf(text, size, "rank %u: %s (%s%s)", rank,
+                   workload_op_name(graph, at, name, sizeof name),
+                   at->column > 0 && graph->file != NULL ? graph->file : "operation", place);
     return text;
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "collectives/config/config_load.h"
+#include "collectives/config/config_place.h"
 #include "collectives/config/config_tree.h"
 #include "collectives/runtime/install_plan.h"
 #include "hw/topology/topology.h"
@@ -189,6 +190,74 @@ static void expect(struct step_source *source, const struct workload_op *op, uin
     source->config.ccl.n_elem_is_most = true;
 }
 
+/* "" is the configured entry, which may be an MSCCL XML file. */
+static bool is_entry(const struct step_plan *plan, const char *entry)
+{
+    return entry[0] == '\0' || config_algorithm_find(plan->options->config->tree, entry) != NULL;
+}
+
+/* What a set's collectives are asked to be carried out by: the entry that the set names, else that
+ * of an option. NULL: nothing is asked. */
+static const char *asked_entry(const struct step_plan *plan, uint32_t set)
+{
+    const char *const own = plan->options->graph->sets[set].algorithm;
+    if (own != NULL)
+        return own;
+    return config_is_from_option(plan->options->config, "defaults.algorithm") ? "" : NULL;
+}
+
+/* An entry that cannot be read counts as one that does, and is refused later. */
+static bool entry_does(const struct step_plan *plan, const char *entry,
+                       enum ccl_collective collective)
+{
+    struct ccl_config ccl = plan->options->config->ccl;
+    struct cw_error ignored;
+    config_entry(plan->options->config, entry, &ccl);
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_load(ccl.module, &ignored);
+    return algorithm == NULL || algorithm->collective == collective;
+}
+
+/* An entry does one collective; the others of its set are left to the automatic choice. */
+static const char *entry_of(const struct step_plan *plan, const struct workload_op *op)
+{
+    const enum ccl_collective collective = (enum ccl_collective)op->collective;
+    const char *const asked = asked_entry(plan, op->set);
+    if (asked != NULL && (!is_entry(plan, asked) || entry_does(plan, asked, collective)))
+        return asked;
+    return automatic(collective);
+}
+
+/* An entry that does none of the collectives which it is asked for would be ignored. */
+static int check_entries(const struct step_plan *plan, struct cw_error *error)
+{
+    const struct workload_graph *const graph = plan->options->graph;
+    bool asked_of_all = false, does_of_all = false;
+    for (uint32_t set = 0; set < graph->set_count; set++) {
+        const char *const asked = asked_entry(plan, set);
+        bool is_used = false, does = false;
+        for (uint32_t i = 0; asked != NULL && i < plan->source_count; i++)
+            if (plan->sources[i].set == set) {
+                is_used = true;
+                does |= entry_does(plan, asked, (enum ccl_collective)plan->sources[i].collective);
+            }
+        if (graph->sets[set].algorithm == NULL) {
+            asked_of_all |= is_used;
+            does_of_all |= does;
+        } else if (is_used && !does)
+            return cw_error_set(
+                error, CW_USAGE,
+                "%s: algorithms: '%s' does none of the collectives of %s; `cubewarp "
+                "list algorithms` says what each does",
+                file_of(graph), asked, graph->sets[set].name);
+    }
+    if (asked_of_all && !does_of_all)
+        return cw_error_set(error, CW_USAGE,
+                            "%s: --algorithm %s does none of its collectives; `cubewarp list "
+                            "algorithms` says what each does",
+                            file_of(graph), plan->options->config->ccl.algorithm);
+    return CW_OK;
+}
+
 static int find_sources(struct step_plan *plan, struct cw_error *error)
 {
     const struct workload_graph *const graph = plan->options->graph;
@@ -202,14 +271,12 @@ static int find_sources(struct step_plan *plan, struct cw_error *error)
             const struct step_source *const known = step_source_of(plan, op);
             struct step_source *source =
                 known != NULL ? &plan->sources[known - plan->sources] : NULL;
-            const char *const entry = set->algorithm != NULL
-                                          ? set->algorithm
-                                          : automatic((enum ccl_collective)op->collective);
+            const char *const entry = known == NULL ? entry_of(plan, op) : "";
             if (entry == NULL)
                 return cw_error_set(error, CW_USAGE, "%s: %llu: a %s, which steps have not",
                                     file_of(graph), (unsigned long long)op->id,
                                     ccl_collective_name((enum ccl_collective)op->collective));
-            if (config_algorithm_find(plan->options->config->tree, entry) == NULL)
+            if (!is_entry(plan, entry))
                 return cw_error_set(error, CW_USAGE,
                                     "%s: %llu: no algorithm '%s' for groups of %s; `cubewarp list "
                                     "algorithms` lists them",
@@ -224,7 +291,7 @@ static int find_sources(struct step_plan *plan, struct cw_error *error)
             }
             expect(source, op, ranks);
         }
-    return CW_OK;
+    return check_entries(plan, error);
 }
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
