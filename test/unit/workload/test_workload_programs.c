@@ -29,7 +29,7 @@ static uint32_t below(struct draw *draw, uint32_t n) { return cw_rng_below(&draw
 static void add_random_set(struct draw *draw, struct workload_graph *graph, uint32_t number)
 {
     uint32_t ranks[RANKS_MAX], first[RANKS_MAX + 1] = {0}, groups = 0;
-    char name[16];
+    char name[32];
     for (uint32_t r = 0; r < draw->ranks; r++) {
         const uint32_t at = below(draw, r + 1);
         ranks[r] = ranks[at];
@@ -146,7 +146,7 @@ static void draw_programs(struct draw *draw, struct workload_graph *graph)
     make_ranks(graph, draw->ranks);
     draw->programs = below(draw, 2) == 0 ? draw->ranks : 1 + below(draw, draw->ranks);
     for (uint32_t p = 0; p < draw->programs; p++) {
-        char name[16];
+        char name[32];
         snprintf(name, sizeof name, "class %u", p);
         (void)workload_add_program(graph, name);
         draw->ops[p] = draw->sharers[p] = 0;

@@ -202,6 +202,109 @@ static void one_send_at_a_time(void **state)
     config_free(config);
 }
 
+/* Two calls that begin together: io_cpu serves the second one's launch after the first one's. */
+static void launches_are_served_one_by_one(void **state)
+{
+    (void)state;
+    const char *const settings[] = {"system.sips.topology=ring_1d", "system.sips.count=4",
+                                    "sip.cube_mesh.w=1", "sip.cube_mesh.h=1",
+                                    "nodes.io_cpu.overhead_ns=1000"};
+    struct config *const config =
+        must_load(&(struct config_request){.sets = settings, .set_count = 5});
+    struct workload_graph graph = {0};
+    struct step_result result;
+    make_all_reduce(&graph, 4, 4096);
+    struct workload_op op = graph.programs[0].ops[0];
+    op.set = add_world(&graph, "dp");
+    (void)add_after(&graph, 0, "dp", "sum", op, WORKLOAD_NONE);
+    struct cw_error error = {.exit_code = CW_OK};
+    assert_int_equal(workload_graph_check(&graph, &error), CW_OK);
+    (void)run_on(config, &graph, (struct step_modes){.in_program_order = true}, 1, &result);
+    for (uint32_t rank = 0; rank < 4; rank++) {
+        const struct step_span *const spans = step_spans_of(&result, rank);
+        assert_int_equal(spans[1].start_ps - spans[0].start_ps, 1000000);
+    }
+    step_result_free(&result);
+    workload_graph_free(&graph);
+    config_free(config);
+}
+
+static void add_large_message(struct workload_graph *graph, uint32_t from, uint32_t to,
+                              uint32_t send_after, uint32_t receive_after)
+{
+    char stream[32];
+    struct workload_op op = message(WORKLOAD_SEND, 0, to, 0);
+    op.bytes = 1 << 20;
+    snprintf(stream, sizeof stream, "to %u", to);
+    (void)add_after(graph, from, stream, "send", op, send_after);
+    op.kind = WORKLOAD_RECV;
+    op.peer = from;
+    snprintf(stream, sizeof stream, "from %u", from);
+    (void)add_after(graph, to, stream, "receive", op, receive_after);
+}
+
+static void make_exchange(struct workload_graph *graph, bool both)
+{
+    struct cw_error error = {.exit_code = CW_OK};
+    make_ranks(graph, 2);
+    (void)add_world(graph, "pp");
+    for (uint32_t rank = 0; rank < 2; rank++)
+        graph->program_of[rank] = workload_add_program(graph, "a rank");
+    add_large_message(graph, 0, 1, WORKLOAD_NONE, WORKLOAD_NONE);
+    if (both)
+        add_large_message(graph, 1, 0, WORKLOAD_NONE, WORKLOAD_NONE);
+    assert_int_equal(workload_graph_check(graph, &error), CW_OK);
+}
+
+/* Links carry both directions at once, and so does a rank: it sends and receives beside each other.
+ */
+static void messages_in_both_directions_overlap(void **state)
+{
+    (void)state;
+    struct config *const config = ring_of("4");
+    int64_t took_ps[2];
+    for (int both = 0; both < 2; both++) {
+        struct workload_graph graph = {0};
+        struct step_result result;
+        make_exchange(&graph, both);
+        took_ps[both] = run_on(config, &graph, (struct step_modes){0}, 1, &result);
+        step_result_free(&result);
+        workload_graph_free(&graph);
+    }
+    assert_in_range(took_ps[1], took_ps[0], 3 * took_ps[0] / 2);
+    config_free(config);
+}
+
+/* Ranks 0 and 4 are each near one sender, 1 and 5, and far from the other one. Both are ready to
+ * receive at one instant, the far sender's first. If they granted both, then the near grants would
+ * come first: 5 would send to 4, 1 to 0, while 0 waits for 5 and 4 for 1. */
+static void messages_in_a_circle_do_not_wait_for_each_other(void **state)
+{
+    (void)state;
+    struct config *const config = ring_of("8");
+    struct workload_graph graph = {0};
+    struct step_result result;
+    struct cw_error error = {.exit_code = CW_OK};
+    make_ranks(&graph, 8);
+    (void)add_world(&graph, "pp");
+    for (uint32_t rank = 0; rank < 8; rank++)
+        graph.program_of[rank] = workload_add_program(&graph, "a rank");
+    const struct workload_op waits = takes_ps(50000000, WORKLOAD_OTHER);
+    for (uint32_t to = 0; to < 8; to += 4) {
+        const uint32_t far = (to + 5) % 8, near = to + 1;
+        const uint32_t ready = add_after(&graph, to, "compute", "wait", waits, WORKLOAD_NONE);
+        add_large_message(&graph, far, to, WORKLOAD_NONE, ready);
+        add_large_message(&graph, near, to, WORKLOAD_NONE, ready);
+    }
+    assert_int_equal(workload_graph_check(&graph, &error), CW_OK);
+    (void)run_on(config, &graph, (struct step_modes){0}, 1, &result);
+    for (uint32_t to = 0; to < 8; to += 4) /* one message after the other */
+        assert_true(step_spans_of(&result, to)[2].start_ps > step_spans_of(&result, to)[1].end_ps);
+    step_result_free(&result);
+    workload_graph_free(&graph);
+    config_free(config);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -209,7 +312,10 @@ int main(void)
         cmocka_unit_test(pipelines_take_longer_with_messages),
         cmocka_unit_test(a_step_of_one_operation_is_that_operation),
         cmocka_unit_test(launches_wait_for_io_cpu),
+        cmocka_unit_test(launches_are_served_one_by_one),
         cmocka_unit_test(one_send_at_a_time),
+        cmocka_unit_test(messages_in_both_directions_overlap),
+        cmocka_unit_test(messages_in_a_circle_do_not_wait_for_each_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
