@@ -28,7 +28,7 @@ struct step_run {
     struct step_plan plan;
     struct dist *dist;
     struct step_result *result;
-    bool no_memory;
+    struct maker *makers; /* [rank_count]; kept here, since a worker that fails frees nothing */
 };
 
 /* A rank's worker at work. */
@@ -40,6 +40,7 @@ struct maker {
     uint32_t *calls;          /* [specs] that the rank has made of each group */
     struct dist_work **works; /* [work_count] its handles */
     uint32_t work_count;
+    uint64_t *splits; /* [2 * rank_count] of an uneven all-to-all: sent, received */
 };
 
 /* ---- calls ----------------------------------------------------------------------------------- */
@@ -118,10 +119,8 @@ static void call_uneven(struct maker *maker, const struct workload_op *op,
     const struct workload_set *const set = &maker->run->options->graph->sets[op->set];
     const uint32_t number = set->group_of[maker->rank], own = set->rank_in[maker->rank];
     const uint32_t ranks = set->first[number + 1] - set->first[number];
-    uint64_t *const splits = calloc(2 * (size_t)ranks, sizeof *splits);
+    uint64_t *const splits = maker->splits;
     uint64_t sent = 0, received = 0;
-    if (splits == NULL)
-        mp_fail(CW_NO_RESOURCE, "out of memory: an all-to-all of a step");
     for (uint32_t other = 0; other < ranks; other++) {
         splits[other] = uneven_block(op, n_elem, ranks, own, other);
         splits[ranks + other] = uneven_block(op, n_elem, ranks, other, own);
@@ -131,7 +130,6 @@ static void call_uneven(struct maker *maker, const struct workload_op *op,
     struct tensor *const in = sent > 0 ? input_of(maker, call, sent) : NULL;
     struct tensor *const out = received > 0 ? output_of(maker, call, received) : NULL;
     note_work(maker, dist_all_to_all_v_async(group, out, splits + ranks, in, splits));
-    free(splits);
 }
 
 static void call_collective(struct maker *maker, const struct workload_op *op)
@@ -266,27 +264,43 @@ static void make_calls(struct maker *maker)
     }
 }
 
+static void set_up(struct step_run *run, uint32_t rank, struct maker *maker)
+{
+    const struct workload_graph *const graph = run->options->graph;
+    const uint32_t ops = step_program_of(graph, rank)->op_count;
+    *maker = (struct maker){.run = run, .rank = rank};
+    maker->works = malloc((ops + 1) * sizeof(struct dist_work *));
+    maker->calls = calloc(run->plan.spec_count + 1, sizeof *maker->calls);
+    maker->splits = malloc(2 * (size_t)graph->rank_count * sizeof *maker->splits);
+    if (maker->works == NULL || maker->calls == NULL || maker->splits == NULL)
+        mp_fail(CW_NO_RESOURCE, "out of memory: the calls of a step");
+}
+
 static void step_worker(int sip, void *arg)
 {
     struct step_run *const run = arg;
     const uint32_t rank = run->plan.rank_of_sip[sip];
-    struct maker maker = {.run = run, .rank = rank};
+    struct maker *const maker = rank != WORKLOAD_NONE ? &run->makers[rank] : NULL;
     dist_init_process_group("ahbm");
     ahbm_set_device((uint32_t)sip);
-    if (rank != WORKLOAD_NONE) {
-        const uint32_t ops = step_program_of(run->options->graph, rank)->op_count;
-        maker.works = malloc((ops + 1) * sizeof(struct dist_work *));
-        maker.calls = calloc(run->plan.spec_count + 1, sizeof *maker.calls);
-        if (maker.works == NULL || maker.calls == NULL)
-            mp_fail(CW_NO_RESOURCE, "out of memory: the calls of a step");
-        make_calls(&maker);
+    if (maker != NULL) {
+        set_up(run, rank, maker);
+        make_calls(maker);
     }
     dist_run_operations();
-    for (uint32_t i = 0; i < maker.work_count; i++)
-        dist_wait(maker.works[i]);
-    free(maker.works);
-    free(maker.calls);
-    free(maker.tensors);
+    for (uint32_t i = 0; maker != NULL && i < maker->work_count; i++)
+        dist_wait(maker->works[i]);
+}
+
+static void free_makers(struct step_run *run)
+{
+    for (uint32_t rank = 0; run->makers != NULL && rank < run->options->graph->rank_count; rank++) {
+        free(run->makers[rank].works);
+        free(run->makers[rank].calls);
+        free(run->makers[rank].tensors);
+        free(run->makers[rank].splits);
+    }
+    free(run->makers);
 }
 
 /* ---- results --------------------------------------------------------------------------------- */
@@ -470,6 +484,9 @@ static int run_on_machine(struct step_run *run, struct cw_error *error)
     dist.machine.needs.turns = run->plan.program.turns;
     run->plan.program.name = name_of_operation;
     run->plan.program.arg = run;
+    run->makers = calloc(run->options->graph->rank_count, sizeof *run->makers);
+    if (run->makers == NULL)
+        return cw_error_memory(error, "the calls of a step");
     run->dist = dist_create(&dist, error);
     if (run->dist == NULL)
         return error->exit_code;
@@ -495,6 +512,7 @@ int step_run(const struct step_options *options, struct step_result *result, str
     code = step_plan_make(options, &run.plan, error);
     if (code == CW_OK)
         code = run_on_machine(&run, error);
+    free_makers(&run);
     step_plan_free(&run.plan);
     if (code != CW_OK)
         step_result_free(result);

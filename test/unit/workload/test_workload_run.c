@@ -275,10 +275,10 @@ static void messages_in_both_directions_overlap(void **state)
     config_free(config);
 }
 
-/* Ranks 0 and 4 are each near one sender, 1 and 5, and far from the other one. Both are ready to
- * receive at one instant, the far sender's first. If they granted both, then the near grants would
- * come first: 5 would send to 4, 1 to 0, while 0 waits for 5 and 4 for 1. */
-static void messages_in_a_circle_do_not_wait_for_each_other(void **state)
+/* Ranks 0 and 4 are each near one sender, 1 and 5, and far from the other one. Both can receive at
+ * one instant, the far sender's first. Were both granted, then the near grants would overtake the
+ * far ones, and each sender would begin with the other message than its receiver. */
+static void a_rank_receives_one_message_at_a_time(void **state)
 {
     (void)state;
     struct config *const config = ring_of("8");
@@ -298,9 +298,42 @@ static void messages_in_a_circle_do_not_wait_for_each_other(void **state)
     }
     assert_int_equal(workload_graph_check(&graph, &error), CW_OK);
     (void)run_on(config, &graph, (struct step_modes){0}, 1, &result);
-    for (uint32_t to = 0; to < 8; to += 4) /* one message after the other */
+    for (uint32_t to = 0; to < 8; to += 4)
         assert_true(step_spans_of(&result, to)[2].start_ps > step_spans_of(&result, to)[1].end_ps);
     step_result_free(&result);
+    workload_graph_free(&graph);
+    config_free(config);
+}
+
+/* Two ranks that make two calls in opposite order: an error, after which nothing is left over (the
+ * sanitizers look for that). */
+static void ranks_that_wait_for_each_other_are_an_error(void **state)
+{
+    (void)state;
+    struct config *const config = ring_of("4");
+    struct workload_graph graph = {0};
+    struct step_result result;
+    struct cw_error error = {.exit_code = CW_OK};
+    make_ranks(&graph, 2);
+    for (uint32_t rank = 0; rank < 2; rank++)
+        graph.program_of[rank] = workload_add_program(&graph, "a rank");
+    const uint32_t sets[] = {add_world(&graph, "tp"), add_world(&graph, "dp")};
+    for (uint32_t i = 0; i < 4; i++)
+        (void)add_after(&graph, i / 2, "communication", "sum",
+                        (struct workload_op){.kind = WORKLOAD_COLLECTIVE,
+                                             .collective = CCL_ALL_REDUCE,
+                                             .redop = REDOP_SUM,
+                                             .dtype = DTYPE_F16,
+                                             .set = sets[i / 2 == i % 2],
+                                             .bytes = 4096,
+                                             .microbatch = -1},
+                        WORKLOAD_NONE);
+    assert_int_equal(workload_graph_check(&graph, &error), CW_OK);
+    const struct step_options options = {
+        .config = config,
+        .graph = &graph,
+        .dist.machine.engine = {.sync = CW_SEQUENTIAL, .worker_count = 1}};
+    assert_int_equal(step_run(&options, &result, &error), CW_PROGRAM_FAILED);
     workload_graph_free(&graph);
     config_free(config);
 }
@@ -315,7 +348,8 @@ int main(void)
         cmocka_unit_test(launches_are_served_one_by_one),
         cmocka_unit_test(one_send_at_a_time),
         cmocka_unit_test(messages_in_both_directions_overlap),
-        cmocka_unit_test(messages_in_a_circle_do_not_wait_for_each_other),
+        cmocka_unit_test(a_rank_receives_one_message_at_a_time),
+        cmocka_unit_test(ranks_that_wait_for_each_other_are_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
