@@ -381,7 +381,8 @@ static void share_queues(struct step_plan *plan)
 {
     const struct workload_graph *const graph = plan->options->graph;
     const uint32_t room = LP_PE_CONTEXTS_MAX / count_contexts(plan);
-    const uint32_t of_sets = (room < LP_PE_QUEUES_MAX ? room : LP_PE_QUEUES_MAX) - 3;
+    const uint32_t queues = room < LP_PE_QUEUES_MAX ? room : LP_PE_QUEUES_MAX;
+    const uint32_t of_sets = queues > 3 ? queues - 3 : 1; /* too many: the machine refuses them */
     uint32_t sets = 0;
     bool pairs = false;
     plan->queues = 1;

@@ -301,6 +301,15 @@ static void expect_ideal(uint64_t seed, const struct workload_graph *graph, stru
     step_result_free(&ideal);
 }
 
+static bool has_collectives(const struct workload_graph *graph)
+{
+    for (uint32_t p = 0; p < graph->program_count; p++)
+        for (uint32_t i = 0; i < graph->programs[p].op_count; i++)
+            if (graph->programs[p].ops[i].kind == WORKLOAD_COLLECTIVE)
+                return true;
+    return false;
+}
+
 static void expect_same(uint64_t seed, const struct workload_graph *graph,
                         const struct outcome *expected, const struct outcome *got)
 {
@@ -312,6 +321,10 @@ static void expect_same(uint64_t seed, const struct workload_graph *graph,
         fail_seed(seed, "another mode", "another trace hash");
     if (got->result.wrong + expected->result.wrong > 0)
         fail_seed(seed, "values", "some are wrong");
+    if (got->result.verified && !graph->verifies)
+        fail_seed(seed, "values", "verified, though there are none");
+    if (graph->verifies && !got->result.verified && has_collectives(graph))
+        fail_seed(seed, "values", "not verified");
     const uint64_t spans = got->result.first_span[graph->rank_count];
     if (memcmp(got->result.spans, expected->result.spans, spans * sizeof *got->result.spans) != 0)
         fail_seed(seed, "another mode", "other times");
