@@ -216,6 +216,8 @@ static int read_argument(struct option_parse *parse, int count, char **rest, int
     const struct command_row *const command = command_row_of(parse->command);
     if (command->argument == NULL)
         return refuse_argument(parse, rest[0], error);
+    parse->rows = option_rows;
+    parse->row_count = option_row_count;
     *used = command->argument(parse, count, rest, error);
     return *used > 0 ? CW_OK : CW_USAGE;
 }

@@ -409,6 +409,7 @@ int step_options_argument(struct option_parse *parse, int count, char **rest,
                             text_quote(rest[0], strlen(rest[0]), quoted)),
                0;
     run->workload = rest[0];
+    options_note_given(parse, "workload"); /* so that no output takes its place */
     return 1;
 }
 

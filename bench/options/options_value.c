@@ -20,6 +20,12 @@ bool options_given(const struct option_parse *parse, const char *name)
     return false;
 }
 
+void options_note_given(struct option_parse *parse, const char *name)
+{
+    for (size_t i = 0; i < parse->row_count; i++)
+        parse->given[i] |= strcmp(parse->rows[i].name, name) == 0;
+}
+
 int options_refuse(struct cw_error *error, const char *name, const char *text, const char *expected)
 {
     char quoted[TEXT_QUOTE_BYTES];

@@ -18,6 +18,8 @@ void *options_field(const struct option_parse *parse, const struct option_row *r
 
 /* Whether options_read() has read this option of the command. */
 bool options_given(const struct option_parse *parse, const char *name);
+/* For an argument that an option of another command gives. */
+void options_note_given(struct option_parse *parse, const char *name);
 
 /* "--NAME 'text': expected ..."; always CW_USAGE. */
 int options_refuse(struct cw_error *error, const char *name, const char *text,

@@ -19,6 +19,8 @@ struct joining {
     struct again *again;
     const char *path;               /* of --again in the new line; NULL: it is not there */
     uint32_t count;                 /* of --again in the new line */
+    bool is_step;                   /* the first line is one of `cubewarp step` */
+    bool gives_workload;            /* the new line does */
     bool given[OPTION_ROWS_MAX];    /* in the new line, by row of the table */
     const char *tags[RUN_TAGS_MAX]; /* KEY=VALUE of the new line's tags */
     size_t tag_count;
@@ -69,6 +71,7 @@ static void note_given(void *arg, const struct option_row *row, char **words, in
     const char *const value = value_of(words, count);
     if (row != NULL && !row->repeats)
         joining->given[row - option_rows] = true;
+    joining->gives_workload |= row != NULL && strcmp(row->name, "workload") == 0;
     joining->count += is_again(row);
     if (is_again(row))
         joining->path = value;
@@ -95,6 +98,12 @@ static void take_old(void *arg, const struct option_row *row, char **words, int 
          (joining->given[row - option_rows] || is_again(row) || row->type == OPTION_OUTPUT ||
           row->type == OPTION_OUTPUT_FILE || strcmp(row->name, "dump-pointers") == 0)))
         return;
+    if (row == NULL && joining->is_step) { /* its file: `run` has an option for it */
+        static char option[] = "--workload";
+        if (joining->gives_workload)
+            return;
+        joining->again->argv[joining->again->argc++] = option;
+    }
     append_words(joining->again, words, count);
 }
 
@@ -109,7 +118,8 @@ static char **words_of(const struct result_document *document, int *count)
         if (words[i] == NULL)
             *count = 0;
     }
-    if (words != NULL && *count > 0 && strcmp(words[0], "run") == 0)
+    if (words != NULL && *count > 0 &&
+        (strcmp(words[0], "run") == 0 || strcmp(words[0], "step") == 0))
         return words;
     free(words);
     return NULL;
@@ -177,14 +187,20 @@ static int join(struct joining *joining, int argc, char **argv, struct cw_error 
     char **const words = words_of(&again->first, &count);
     if (words == NULL)
         return cw_error_set(error, CW_USAGE,
-                            "--again %s: its provenance has no command line of run", joining->path);
+                            "--again %s: its provenance has no command line of run or step",
+                            joining->path);
     again->asked = true;
-    again->argv = calloc((size_t)argc + (size_t)count + 1, sizeof *again->argv);
+    again->argv = calloc((size_t)argc + 2 * (size_t)count + 2, sizeof *again->argv);
     if (again->argv == NULL) {
         free(words);
         return cw_error_memory(error, "the line");
     }
     append_words(again, argv, 1);
+    joining->is_step = strcmp(words[0], "step") == 0;
+    if (joining->is_step) {
+        static char bench[] = "--bench=step";
+        again->argv[again->argc++] = bench;
+    }
     code = options_walk(COMMAND_RUN, count, words, take_old, joining, error);
     if (code == CW_OK)
         code = options_walk(COMMAND_RUN, argc, argv, take_new, joining, error);

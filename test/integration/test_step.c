@@ -153,6 +153,24 @@ static void what_a_step_does_not_take(void **state)
     refuse(line, "4 ranks, and the machine has 2 SIPs");
     snprintf(line, sizeof line, "step " MACHINE "--verify-data %s", path);
     refuse(line, "says nothing of data");
+    snprintf(line, sizeof line, "step " MACHINE "--json %s %s", path, path);
+    refuse(line, "--workload and --json name one file");
+}
+
+/* The line of a step, with its file, is one of `run` too. A result is no trace. */
+static void a_step_again(void **state)
+{
+    (void)state;
+    char line[300];
+    const char *const path = write_file("p.yaml", pipeline), *const json = in_folder("again.json");
+    struct run_output output = run_line(0, "step " MACHINE "--json %s %s", json, path);
+    run_output_free(&output);
+    output = run_line(0, "run --again %s --threads 2", json);
+    run_output_free(&output);
+    output = run_line(1, "run --again %s --set workload.values.m=9", json);
+    run_output_free(&output);
+    snprintf(line, sizeof line, "step --quiet %s", json);
+    refuse(line, "schema: no Chakra trace");
 }
 
 /* A receive before the send on both ranks: neither ends, whatever communication costs. */
@@ -264,7 +282,7 @@ int main(void)
         cmocka_unit_test(a_pipeline_s_json),       cmocka_unit_test(the_same_on_two_threads),
         cmocka_unit_test(tables_and_timeline),     cmocka_unit_test(what_a_step_does_not_take),
         cmocka_unit_test(a_study_of_plans),        cmocka_unit_test(a_deadlock_names_operations),
-        cmocka_unit_test(entries_that_do_not_fit),
+        cmocka_unit_test(entries_that_do_not_fit), cmocka_unit_test(a_step_again),
     };
     return cmocka_run_group_tests_name("step", tests, make_folder, remove_folder);
 }

@@ -234,6 +234,19 @@ bool chakra_is_json(const struct trace_file *file)
     return *at == '}' || (*at == '"' && isalpha((unsigned char)at[1]));
 }
 
+/* The member of metadata that they do not have: it is another file. NULL: they are metadata. */
+static const char *foreign_member(const json_t *object)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)object, name, value)
+    {
+        if (strcmp(name, "version") != 0 && strcmp(name, "attr") != 0)
+            return name;
+    }
+    return NULL;
+}
+
 int chakra_decode_json(const struct trace_build *build, const struct trace_file *file,
                        struct chakra_trace *trace)
 {
@@ -265,6 +278,12 @@ int chakra_decode_json(const struct trace_build *build, const struct trace_file 
                                 file->path, i);
         else if (is_node)
             code = add_node(&r, object, i);
+        else if (foreign_member(object) != NULL)
+            code =
+                cw_error_set(build->error, CW_USAGE,
+                             "%s: %.80s: no Chakra trace; legal: {\"workload_graph\": [...]}, or "
+                             "metadata (version, attr) and nodes as chakra_jsonizer writes them",
+                             file->path, foreign_member(object));
     }
     trace->ps = build->options->unit == TRACE_UNIT_NS ? 1000 : 1000000;
     return code;
