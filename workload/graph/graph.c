@@ -347,6 +347,9 @@ static int check_messages(const struct check *check, const struct part *parts, s
         if (op_of(graph, other)->bytes != a->bytes)
             return refuse(check, parts[i].program, a,
                           "a message whose other end has another number of bytes");
+        if (op_of(graph, other)->dtype != a->dtype)
+            return refuse(check, parts[i].program, a,
+                          "a message whose other end has another dtype");
     }
     return CW_OK;
 }

@@ -160,8 +160,8 @@ bool workload_add_dep(struct workload_graph *graph, uint32_t program, uint32_t d
 /*
  * Whether a machine can run it: ranks and groups exist, dependencies are without circles, every
  * rank of a group makes the same collectives of it in the same order, every send has its receive of
- * as many bytes. Fills the sets' tables. CW_USAGE: what is wrong, with the file, the rank and the
- * operation's id; CW_NO_RESOURCE.
+ * as many bytes and the same dtype. Fills the sets' tables. CW_USAGE: what is wrong, with the file,
+ * the rank and the operation's id; CW_NO_RESOURCE.
  */
 int workload_graph_check(struct workload_graph *graph, struct cw_error *error);
 void workload_graph_free(struct workload_graph *graph); /* leaves it zero */

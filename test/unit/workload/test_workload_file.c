@@ -695,6 +695,9 @@ static void test_mistakes_of_ranks(void **state)
             "== "
             "1}\n"),
         "w.yaml:4:7: rank 0: send: a message whose other end has another number of bytes");
+    BAD(OPS("    - {send: 8, to: 1, dtype: f32, when: rank == 0}\n"
+            "    - {name: x, recv: 8, from: 0, when: rank == 1}\n"),
+        "w.yaml:4:7: rank 0: send: a message whose other end has another dtype");
     BAD(OPS("    - {collective: all_reduce, bytes: 8, when: rank == 0}\n"),
         "w.yaml:4:7: rank 0: all_reduce: 1 of 4 ranks of its group 0 of all make this call");
     BAD(OPS("    - {collective: all_reduce, bytes: 8 + rank}\n"),
