@@ -158,6 +158,7 @@ static int add_op_row(const struct step_bench *own, const struct step_op_row *op
     row->bus_factor = step_bus_factor(op);
     row->flops = op->flops / count;
     row->time_ps = row->host_time_ps = (int64_t)(op->total_ps / count + 0.5);
+    row->bound_ps = (int64_t)(op->bound_ps / count + 0.5);
     row->done = true;
     return CW_OK;
 }

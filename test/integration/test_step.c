@@ -223,6 +223,10 @@ static void entries_that_do_not_fit(void **state)
     json_t *const by_option = run_json("step --quiet --algorithm tree_allreduce %s", path);
     json_t *const by_file = run_json("step --quiet %s", write_file("named.yaml", named));
     const char *const hash = trace_hash(by_file);
+    const json_t *const results = json_object_get(by_file, "results");
+    assert_int_equal(json_array_size(results), 3); /* the step and its two calls */
+    for (size_t i = 1; i < 3; i++)                 /* 64 KiB cannot take no time */
+        assert_true(number_at(json_array_get(results, i), "bound_ns") > 0);
     assert_non_null(hash);
     assert_string_equal(hash, trace_hash(by_option));
     assert_string_not_equal(hash, trace_hash(automatic));
