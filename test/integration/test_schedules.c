@@ -172,6 +172,19 @@ static void both_links_of_a_ring_of_two_are_used(void **state)
     json_decref(root);
 }
 
+/* A switch of 17 places would take two threads. A SIP of one PE has one, so the places form a ring:
+ * 2 (N - 1) / N of the tensor all the same, for N = 2 x 17. */
+static void a_switch_of_many_is_a_ring_where_a_sip_has_one_pe(void **state)
+{
+    (void)state;
+    struct run_output output =
+        run_line(0, "run --preset a100_nodes --set "
+                    "system.sips={\"count\":34,\"topology\":[{\"switch\":2},{\"switch\":17}]} "
+                    "--bytes 64KiB --dtype f32 --verify-data");
+    assert_non_null(strstr(output.out, "1.94 x the tensor, by torus_rs_ag"));
+    run_output_free(&output);
+}
+
 static void one_hash_on_any_number_of_threads(void **state)
 {
     (void)state;
@@ -252,6 +265,7 @@ int main(void)
         cmocka_unit_test(small_chunks_travel_in_large_windows),
         cmocka_unit_test(the_configured_size_is_a_size),
         cmocka_unit_test(both_links_of_a_ring_of_two_are_used),
+        cmocka_unit_test(a_switch_of_many_is_a_ring_where_a_sip_has_one_pe),
         cmocka_unit_test(one_hash_on_any_number_of_threads),
         cmocka_unit_test(the_op_log_ends_with_the_same_memory),
         cmocka_unit_test(refusals_name_the_key),

@@ -2,8 +2,9 @@
  * machine_dims.c: the machine as a grid of SIPs of several dimensions (rs_ag.h, rs_ag_machine()).
  */
 #include "collectives/algorithms/scheduled/ring_order.h"
-#include "collectives/algorithms/scheduled/rs_ag.h"
+#include "collectives/algorithms/scheduled/rs_ag_place.h"
 #include "hw/topology/topology.h"
+#include <string.h>
 
 enum { DIRECT_MAX = 61 };
 _Static_assert((int)HW_SIP_DIMS_MAX <= (int)RS_AG_DIMS_MAX, "each dimension of a machine has room");
@@ -22,6 +23,24 @@ static enum rs_ag_joint joint_of(const struct hw_sip_dim *dim)
     return dim->joint == HW_SIP_RING || dim->size > DIRECT_MAX ? RS_AG_RING : RS_AG_DIRECT;
 }
 
+/* Turns the largest direct dimensions into rings, until a SIP has a PE for each thread of a part.
+ */
+static void fit_pes(const struct hw_config *hw, struct rs_ag_dim *dim, uint32_t count)
+{
+    struct rs_ag_part part = {.dims = count};
+    memcpy(part.dim, dim, count * sizeof *dim);
+    while (rs_ag_threads_of(&part) > hw_cubes(hw) * hw_pes(hw)) {
+        struct rs_ag_dim *most = NULL;
+        for (uint32_t d = 0; d < count; d++)
+            if (part.dim[d].joint == RS_AG_DIRECT && (most == NULL || part.dim[d].n > most->n))
+                most = &part.dim[d];
+        if (most == NULL)
+            break;
+        most->joint = RS_AG_RING;
+    }
+    memcpy(dim, part.dim, count * sizeof *dim);
+}
+
 uint32_t rs_ag_machine(const struct ccl_call *call, struct rs_ag_dim dim[RS_AG_DIMS_MAX])
 {
     const struct hw_sip_dims dims = hw_sip_dims_of(call->hw);
@@ -37,5 +56,6 @@ uint32_t rs_ag_machine(const struct ccl_call *call, struct rs_ag_dim dim[RS_AG_D
                                    .n = dims.at[d].size,
                                    .stride = dims.at[d].stride,
                                    .link = (uint8_t)dims.at[d].link});
+    fit_pes(call->hw, dim, count);
     return count;
 }

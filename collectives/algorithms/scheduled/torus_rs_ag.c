@@ -3,8 +3,9 @@
  * meshes, and machines whose SIPs are joined in several levels. The parts begin at different
  * dimensions, so that all links are busy all the time.
  */
-#include "collectives/algorithms/scheduled/rs_ag.h"
+#include "collectives/algorithms/scheduled/rs_ag_place.h"
 #include "collectives/algorithms/scheduled/scheduled.h"
+#include <string.h>
 
 enum { PARTS_MAX = 2 * HW_SIP_DIMS_MAX }; /* each order of the dimensions twice */
 static const struct ccl_parameter parameters[] = {[SCHEDULED_ORDERS] = {.name = "orders",
@@ -38,6 +39,20 @@ static uint32_t turns_of(const struct rs_ag_dim *dim, uint32_t dims)
     return most;
 }
 
+/* Fewer parts, where a SIP has no PE for each thread of them. Tensors that a mapper cuts over PEs
+ * have all parts on each. */
+static void fit_parts(const struct ccl_call *call, const struct rs_ag_dim *dim, uint32_t dims,
+                      uint32_t *turns, uint32_t *ways)
+{
+    struct rs_ag_part part = {.dims = dims};
+    memcpy(part.dim, dim, dims * sizeof *dim);
+    const uint32_t pes = hw_cubes(call->hw) * hw_pes(call->hw), threads = rs_ag_threads_of(&part);
+    if (call->ccl->mapper[0] != '\0' && strcmp(call->ccl->mapper, "leader_only") != 0)
+        return;
+    while (*turns * *ways > 1 && *turns * *ways * threads > pes)
+        (*(*ways > 1 ? ways : turns))--;
+}
+
 /* In a ring of an even number of places, one way round is a step longer. So each order is there
  * twice, where there are rings. */
 static struct schedule *grid_schedule(const struct ccl_call *call, const char *name,
@@ -51,6 +66,7 @@ static struct schedule *grid_schedule(const struct ccl_call *call, const char *n
     turns = orders > 0 && orders < turns ? orders : turns;
     for (uint32_t d = 0; d < dims; d++)
         ways = dim[d].joint == RS_AG_RING ? 2 : ways;
+    fit_parts(call, dim, dims, &turns, &ways);
     for (uint32_t i = 0; i < turns * ways; i++) {
         turn_levels(dim, dims, i / ways, &part[i]);
         for (uint32_t d = 0; d < dims; d++)
