@@ -221,6 +221,10 @@ static int check_op(const struct check *check, uint32_t program, const struct wo
     const bool moves = op->kind == WORKLOAD_SEND || op->kind == WORKLOAD_RECV;
     if (op->kind >= WORKLOAD_OP_KINDS || op->purpose >= WORKLOAD_PURPOSES)
         return refuse(check, program, op, "an unknown kind of operation");
+    if (op->kind == WORKLOAD_PRODUCT &&
+        (op->dtype == DTYPE_F64 || op->dtype == DTYPE_INT8 || op->dtype == DTYPE_INT32))
+        return refuse(check, program, op,
+                      "a product of such a dtype; legal are f16, bf16, f32, fp8_e4m3 and fp8_e5m2");
     if (op->stream >= graph->stream_count || op->label >= graph->label_count)
         return refuse(check, program, op, "it has no stream or no label");
     if ((moves || op->kind == WORKLOAD_COLLECTIVE) && op->set >= graph->set_count)

@@ -695,6 +695,9 @@ static void test_mistakes_of_ranks(void **state)
             "== "
             "1}\n"),
         "w.yaml:4:7: rank 0: send: a message whose other end has another number of bytes");
+    BAD(OPS("    - {product: 8x8x8, dtype: int8}\n"),
+        "w.yaml:4:7: every rank: product: a product of such a dtype; legal are f16, bf16, f32, "
+        "fp8_e4m3 and fp8_e5m2");
     BAD(OPS("    - {send: 8, to: 1, dtype: f32, when: rank == 0}\n"
             "    - {name: x, recv: 8, from: 0, when: rank == 1}\n"),
         "w.yaml:4:7: rank 0: send: a message whose other end has another dtype");
