@@ -69,6 +69,8 @@ static inline uint32_t lp_bytes_on_way(const struct lp_config *config, uint32_t 
 {
     enum { LINE = 128, PAYLOAD = 120 };
     const uint32_t least = bytes > config->min_way_bytes ? bytes : config->min_way_bytes;
+    if (config->protocol == LP_SIMPLE)
+        return least;
     if (config->protocol == LP_LL128)
         return (least + PAYLOAD - 1) / PAYLOAD * LINE;
     return least << (config->protocol == LP_LL &&
@@ -76,7 +78,10 @@ static inline uint32_t lp_bytes_on_way(const struct lp_config *config, uint32_t 
 }
 
 /* Coarse tiles (lp/QUEUES.md): what kernels move at a time, and how many tiles it costs. */
-static inline bool lp_is_coarse(const struct lp_config *config) { return config->coarse > 1; }
+static inline bool lp_is_coarse(const struct lp_config *config)
+{
+    return __builtin_expect(config->coarse > 1, 0);
+}
 static inline uint32_t lp_coarse(const struct lp_config *config)
 {
     return config->coarse > 1 ? config->coarse : 1;

@@ -153,6 +153,8 @@ static uint32_t tile_elems_of(const struct tl *tl, const struct schedule_frame *
                               const struct program_step *step)
 {
     const struct schedule_program *const p = program_of(tl);
+    if (p->tile_min_bytes == 0)
+        return tl_tile_elems(tl);
     return program_tile_elems((uint64_t)f->chunk_elems * chunks_at_once(tl, f, step),
                               p->piece_tiles, tl_tile_elems(tl),
                               p->tile_min_bytes / tl_itemsize((enum lp_dtype)tl_args(tl)->dtype));

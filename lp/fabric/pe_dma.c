@@ -81,7 +81,8 @@ static bool is_move(uint8_t kind)
 }
 
 /* The context is a stream of a kernel that cuts them: a product beside communication. */
-static bool is_cut_stream(const struct lp_model *m, const struct lp_pe *p, uint32_t context)
+static __attribute__((noinline)) bool is_cut_stream(const struct lp_model *m, const struct lp_pe *p,
+                                                    uint32_t context)
 {
     const struct lp_kernel *const kernel = &lp_context(m, p, context)->kernel;
     return kernel->stream > 0 && lp_has_launch(m, kernel->launch) &&
@@ -271,12 +272,13 @@ static void grant_engine(struct lp_view *view, uint32_t pe)
             request_memory(view, pe, vc, dma->generation, grant_ps[vc]);
 }
 
-bool lp_dma_has_room(const struct lp_view *view, uint32_t pe, enum hw_vc vc)
+/* With coarse tiles; an empty channel takes one of any size. */
+bool lp_dma_has_room_of_tiles(const struct lp_view *view, uint32_t pe, enum hw_vc vc)
 {
     const struct lp_model *m = view->m;
     const struct lp_pe *p = lp_pe(m, view->cube, pe);
-    if (__builtin_expect(!lp_is_coarse(&m->config), 1) || p->dma.count[vc] == 0)
-        return p->dma.count[vc] < m->hw.dma_queue_depth;
+    if (p->dma.count[vc] == 0)
+        return true;
     uint64_t tiles = 0; /* that the operations stand for */
     for (uint32_t i = 0; i < p->dma.count[vc]; i++)
         tiles += coarse_op_at(m, p, vc, p->dma.head[vc] + i)->tiles;
@@ -394,10 +396,10 @@ static int64_t rounds_ps(const struct lp_model *m, uint32_t rounds, const struct
                                       (enum hw_memory)tile->memory, tile->exit, 0));
 }
 
-/* Bytes of an operation from TCM have passed the engine and go their way, as one message. */
-static void depart_from_tcm(struct lp_view *view, uint32_t pe, const struct hw_dma_op *op,
-                            uint32_t bytes, bool last, int64_t since_ps,
-                            const struct lp_coarse_op *coarse)
+/* Bytes of the channel's first operation, from TCM, have passed the engine and go their way, as one
+ * message. */
+static void depart_from_tcm(struct lp_view *view, uint32_t pe, enum hw_vc vc,
+                            const struct hw_dma_op *op, uint32_t bytes, bool last)
 {
     const struct lp_model *m = view->m;
     const struct lp_pe *p = lp_pe(m, view->cube, pe);
@@ -414,12 +416,14 @@ static void depart_from_tcm(struct lp_view *view, uint32_t pe, const struct hw_d
         lp_cause_flight_part(LP_PART_DMA, lp_dma_out_ps(view, pe, operation));
         lp_cause_pass(HW_LINK_PE_NOC, HW_NODE_ROUTER);
     }
-    flight.sigma_ps = lp_most(flight.sigma_ps, since_ps);
+    if (lp_is_coarse(&m->config) && !is_cut(m, p, op->kind, op->dir))
+        flight.sigma_ps = lp_most(flight.sigma_ps, spread_ps(view, p, vc));
     if (op->kind != LP_DMA_STORE) {
         struct lp_transfer transfer;
         become_transfer(view, pe, op, flight.epoch, bytes, last, &transfer);
         if (lp_is_coarse(&m->config) && op->kind == LP_DMA_TILE)
-            flight.tau_ps += rounds_ps(m, coarse->rounds, &transfer);
+            flight.tau_ps +=
+                rounds_ps(m, coarse_op_at(m, p, vc, p->dma.head[vc])->rounds, &transfer);
         lp_route_on(view, sender, &flight, &transfer, m->router.of_pe[pe]);
         return;
     }
@@ -465,17 +469,13 @@ bool lp_dma_engine(struct lp_view *view, uint32_t pe, uint32_t generation, enum 
     const enum hw_vc vc = hw_dma_run_end(dma, &before);
     const struct hw_dma_op op = *first_op(m, p, vc);
     const bool last = dma->passed[vc] >= op.bytes;
-    const int64_t since_ps = spread_ps(view, p, vc);
-    const struct lp_coarse_op coarse = lp_is_coarse(&m->config)
-                                           ? *coarse_op_at(m, p, vc, dma->head[vc])
-                                           : (struct lp_coarse_op){0, 1, 1};
     if (lp_is_coarse(&m->config))
         CW_MUT(view->ctx, lp_coarse_of(m, p))->engine_end_ps = cw_now(view->ctx);
     if (!asks_memory(&op)) {
         if (is_cut(m, p, op.kind, op.dir))
-            depart_from_tcm(view, pe, &op, dma->passed[vc] - before, last, 0, &coarse);
+            depart_from_tcm(view, pe, vc, &op, dma->passed[vc] - before, last);
         else if (last)
-            depart_from_tcm(view, pe, &op, op.bytes, true, since_ps, &coarse);
+            depart_from_tcm(view, pe, vc, &op, op.bytes, true);
     }
     *freed = last ? vc : HW_VCS;
     if (last) {

@@ -43,7 +43,14 @@ static inline enum hw_vc lp_vc(const struct lp_model *m, enum hw_vc vc)
 {
     return m->config.single_vc ? HW_VC_COMPUTE : vc;
 }
-bool lp_dma_has_room(const struct lp_view *view, uint32_t pe, enum hw_vc vc);
+bool lp_dma_has_room_of_tiles(const struct lp_view *view, uint32_t pe, enum hw_vc vc);
+static inline bool lp_dma_has_room(const struct lp_view *view, uint32_t pe, enum hw_vc vc)
+{
+    const struct lp_model *m = view->m;
+    if (lp_is_coarse(&m->config))
+        return lp_dma_has_room_of_tiles(view, pe, vc);
+    return lp_pe(m, view->cube, pe)->dma.count[vc] < m->hw.dma_queue_depth;
+}
 
 /* Puts an operation into a channel that has room. */
 void lp_dma_push(struct lp_view *view, uint32_t pe, enum hw_vc vc, struct hw_dma_op op,

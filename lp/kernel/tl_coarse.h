@@ -12,7 +12,7 @@
 /* Bytes of one of the tiles that a call's bytes stand for. */
 static inline uint64_t tl_each_bytes(const struct tl *tl, uint64_t bytes)
 {
-    if (__builtin_expect(!lp_is_coarse(&tl->view->m->config), 1))
+    if (!lp_is_coarse(&tl->view->m->config))
         return bytes;
     const uint32_t tiles = lp_coarse_tiles(tl->view->m, bytes);
     return (bytes + tiles - 1) / tiles;
@@ -22,9 +22,9 @@ static inline uint64_t tl_each_bytes(const struct tl *tl, uint64_t bytes)
 static inline uint32_t tl_bytes_on_way(const struct tl *tl, uint32_t bytes)
 {
     const struct lp_config *const config = &tl->view->m->config;
-    const uint32_t tiles = lp_is_coarse(config) ? lp_coarse_tiles(tl->view->m, bytes) : 1;
-    if (__builtin_expect(tiles == 1, 1))
+    if (!lp_is_coarse(config))
         return lp_bytes_on_way(config, bytes);
+    const uint32_t tiles = lp_coarse_tiles(tl->view->m, bytes);
     const uint32_t full = lp_tile_bytes(config) * (tiles - 1);
     return lp_bytes_on_way(config, lp_tile_bytes(config)) * (tiles - 1) +
            lp_bytes_on_way(config, bytes - full);
@@ -35,7 +35,7 @@ void tl_coarse_pay(struct tl *tl, int64_t each_ps);
 /* The current call takes this long for each tile. */
 static inline void tl_pay(struct tl *tl, int64_t each_ps)
 {
-    if (__builtin_expect(lp_is_coarse(&tl->view->m->config), 0))
+    if (lp_is_coarse(&tl->view->m->config))
         tl_coarse_pay(tl, each_ps);
     else
         tl->local_ps += each_ps;
