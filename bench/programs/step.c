@@ -49,6 +49,10 @@ static int step_prepare(struct bench_session *session, struct dist_options *dist
         return cw_error_set(error, CW_USAGE,
                             "--verify-data: %s says nothing of data (workload: data: true)",
                             options->workload);
+    if (options->op_log != NULL && !options->verify_data)
+        return cw_error_set(error, CW_USAGE,
+                            "--op-log %s: a step has values with --verify-data alone",
+                            options->op_log);
     own->report->graph.verifies = options->verify_data;
     dist->groups_only = true;
     return CW_OK;

@@ -153,6 +153,8 @@ static void what_a_step_does_not_take(void **state)
     refuse(line, "4 ranks, and the machine has 2 SIPs");
     snprintf(line, sizeof line, "step " MACHINE "--verify-data %s", path);
     refuse(line, "says nothing of data");
+    snprintf(line, sizeof line, "step " MACHINE "--op-log %s %s", in_folder("op.log"), path);
+    refuse(line, "a step has values with --verify-data alone");
     snprintf(line, sizeof line, "step " MACHINE "--json %s %s", path, path);
     refuse(line, "--workload and --json name one file");
 }
