@@ -18,7 +18,7 @@ struct explainer {
     struct lp_cause_direct direct;
     uint32_t calls_before; /* collectives that are not explained */
     struct cause_log *log;
-    struct accounts *accounts;
+    struct accounts *accounts; /* NULL: kernels are not counted */
 };
 
 const char *const explain_share_name[EXPLAIN_SHARES] = {
@@ -47,7 +47,8 @@ static bool explainer_begin(void *arg)
         return false;
     }
     cause_log_clear(explainer->log);
-    accounts_clear(explainer->accounts);
+    if (explainer->accounts != NULL)
+        accounts_clear(explainer->accounts);
     return true;
 }
 
@@ -64,6 +65,8 @@ static void explainer_record(void *arg, uint32_t worker, const struct cw_event *
         struct lp_sent sent;
         const uint32_t *const steps = cause_log_join(explainer->log, worker, record, &sent);
         cause_log_add(explainer->log, worker, event, &sent, steps);
+        if (explainer->accounts == NULL)
+            return;
         if (sent.type == LP_EVENT_KERNEL)
             accounts_take_kernel(explainer->accounts, event, sent.entity, sent.context, sent.at_ps,
                                  steps, sent.count);
@@ -71,7 +74,7 @@ static void explainer_record(void *arg, uint32_t worker, const struct cw_event *
             accounts_take_other(explainer->accounts, event, sent.entity, sent.type, sent.bytes);
     } else if (kind == LP_RECORD_CAUSE_MORE) {
         cause_log_more(explainer->log, worker, record, bytes / (uint32_t)sizeof(uint32_t));
-    } else {
+    } else if (explainer->accounts != NULL) {
         accounts_take_wait(explainer->accounts, event->time_ps, record);
     }
 }
@@ -80,19 +83,24 @@ static void explainer_record(void *arg, uint32_t worker, const struct cw_event *
 static void explainer_kernel(void *arg, const struct cw_event *event, uint32_t entity,
                              uint32_t context, int64_t at_ps, const uint32_t *steps, uint32_t count)
 {
-    accounts_take_kernel(((struct explainer *)arg)->accounts, event, entity, context, at_ps, steps,
-                         count);
+    struct accounts *const accounts = ((struct explainer *)arg)->accounts;
+    if (accounts != NULL)
+        accounts_take_kernel(accounts, event, entity, context, at_ps, steps, count);
 }
 
 static void explainer_other(void *arg, const struct cw_event *event, uint32_t entity, uint32_t type,
                             uint32_t bytes)
 {
-    accounts_take_other(((struct explainer *)arg)->accounts, event, entity, type, bytes);
+    struct accounts *const accounts = ((struct explainer *)arg)->accounts;
+    if (accounts != NULL)
+        accounts_take_other(accounts, event, entity, type, bytes);
 }
 
 static void explainer_waited(void *arg, int64_t now_ps, const struct lp_waited *waited)
 {
-    accounts_take_wait(((struct explainer *)arg)->accounts, now_ps, waited);
+    struct accounts *const accounts = ((struct explainer *)arg)->accounts;
+    if (accounts != NULL)
+        accounts_take_wait(accounts, now_ps, waited);
 }
 
 struct explainer *explainer_create(const struct hw_config *hw, uint32_t workers, bool ordered,
@@ -108,6 +116,12 @@ struct explainer *explainer_create(const struct hw_config *hw, uint32_t workers,
         return explainer;
     explainer_free(explainer);
     return NULL;
+}
+
+void explainer_keep_causes(struct explainer *explainer)
+{
+    accounts_free(explainer->accounts);
+    explainer->accounts = NULL;
 }
 
 void explainer_free(struct explainer *explainer)
@@ -514,26 +528,57 @@ static struct ends find_ends(const struct explainer *explainer, const struct lp_
     return ends;
 }
 
+static bool has_causes(const struct explainer *explainer, struct explain *explain)
+{
+    if (!cause_log_is_whole(explainer->log))
+        explain->lost = "the causes of so many events do not fit in memory (--max-memory)";
+    return explain->lost == NULL;
+}
+
+static void fill_parts(struct sums *sums, struct path *path)
+{
+    struct explain *const explain = sums->explain;
+    path_visit(sums->m, path, take_part, sums);
+    explain->has_path = path->whole && sums->all_ps == explain->time_ps;
+    explain->lost = explain->has_path ? NULL : "a cause was not found";
+    explain->leg_count = path->count;
+    qsort(explain->part, explain->part_count, sizeof *explain->part, by_part_time);
+    fill_places(sums);
+}
+
 static void fill_path(const struct explainer *explainer, const struct lp_model *m,
                       const struct ends *ends, struct explain *explain)
 {
     struct path path;
-    if (!cause_log_is_whole(explainer->log)) {
-        explain->lost = "the causes of so many events do not fit in memory (--max-memory)";
-        return;
-    }
-    path_walk(m, explainer->log, ends->last, ends->first.ps, &path);
     struct sums sums = {.m = m, .explain = explain};
-    path_visit(m, &path, take_part, &sums);
-    explain->has_path = path.whole && sums.all_ps == explain->time_ps;
-    explain->lost = explain->has_path ? NULL : "a cause was not found";
-    explain->leg_count = path.count;
-    qsort(explain->part, explain->part_count, sizeof *explain->part, by_part_time);
-    fill_places(&sums);
+    if (!has_causes(explainer, explain))
+        return;
+    path_walk(m, explainer->log, ends->last, ends->first.ps, &path);
+    fill_parts(&sums, &path);
     (void)path_find_ends(m, &path, ends->first, ends->other);
     fill_limits(&sums, &path);
     free(sums.place);
     path_free(&path);
+}
+
+struct explain *explain_programs(struct explainer *explainer, struct lp_system *system,
+                                 int64_t begun_ps, int64_t end_ps)
+{
+    const struct lp_model *const m = lp_system_model(system);
+    struct explain *const explain = calloc(1, sizeof *explain);
+    struct sums sums = {.m = m, .explain = explain};
+    struct path path;
+    if (explain == NULL)
+        return NULL;
+    explain->time_ps = end_ps - begun_ps;
+    if (!has_causes(explainer, explain))
+        return explain;
+    (void)path_walk_program(m, explainer->log, begun_ps, end_ps, &path);
+    fill_parts(&sums, &path);
+    fill_limits(&sums, &path);
+    free(sums.place);
+    path_free(&path);
+    return explain;
 }
 
 struct explain *explain_collective(struct explainer *explainer, struct lp_system *system,

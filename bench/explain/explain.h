@@ -114,6 +114,13 @@ void explainer_expect(struct explainer *explainer, uint32_t calls);
 struct explain *explain_collective(struct explainer *explainer, struct lp_system *system,
                                    uint32_t batch);
 
+/* Of a machine whose SIPs run programs: no kernels are counted, only causes kept. */
+void explainer_keep_causes(struct explainer *explainer);
+/* Explains the programs that ran from begun_ps to end_ps: their critical path alone, so that
+ * `kernels` is 0. Between drains. The caller frees it. NULL: out of memory. */
+struct explain *explain_programs(struct explainer *explainer, struct lp_system *system,
+                                 int64_t begun_ps, int64_t end_ps);
+
 extern const char *const explain_share_name[EXPLAIN_SHARES];
 
 #endif

@@ -118,8 +118,10 @@ const char *explain_sentence(const struct explain *explain, char *text, size_t b
 void explain_print(FILE *file, const struct explain *explain)
 {
     char sentence[EXPLAIN_SENTENCE_BYTES];
-    print_shares(file, explain);
-    print_blocks(file, explain);
+    if (explain->kernels > 0) {
+        print_shares(file, explain);
+        print_blocks(file, explain);
+    }
     if (explain->has_path)
         print_path(file, explain);
     fprintf(file, "#\n# %s\n", explain_sentence(explain, sentence, sizeof sentence));
@@ -226,10 +228,12 @@ json_t *explain_json(const struct explain *explain)
     put(&object, "time_ns", ns(explain->time_ps));
     put(&object, "sentence", json_string(explain_sentence(explain, sentence, sizeof sentence)));
     put(&object, "kernels", json_integer(explain->kernels));
-    put(&object, "slowest_pe", json_string(explain->slowest_place));
-    put(&object, "slowest", kernel_json(explain, &explain->slowest));
-    put(&object, "mean", kernel_json(explain, &explain->mean));
-    put(&object, "blocks", blocks_json(explain));
+    if (explain->kernels > 0) {
+        put(&object, "slowest_pe", json_string(explain->slowest_place));
+        put(&object, "slowest", kernel_json(explain, &explain->slowest));
+        put(&object, "mean", kernel_json(explain, &explain->mean));
+        put(&object, "blocks", blocks_json(explain));
+    }
     if (explain->has_path) {
         path = json_object();
         put(&path, "legs", json_integer((json_int_t)explain->leg_count));

@@ -43,6 +43,9 @@ const char *explain_part_name(const struct explain_part *part, char *text, size_
     case PATH_KERNEL:
         snprintf(text, bytes, "wait for another group's kernel");
         break;
+    case PATH_TIME:
+        snprintf(text, bytes, "operations with a time");
+        break;
     default:
         snprintf(text, bytes, "jitter and waits");
     }

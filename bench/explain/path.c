@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "bench/explain/path_parts.h"
+#include "lp/program.h"
 
 /* ---- the causes ------------------------------------------------------------------------------ */
 
@@ -111,9 +112,13 @@ static struct lp_cause_entry on_trail(const struct trail *trail, const struct sp
     return none;
 }
 
-/* The LP where a transfer begins: its sender's cube, or the IO die for a message of the host. */
+/* The LP where a transfer begins: its sender's cube, or the IO die for a message of the host or of
+ * a SIP's program. */
 static uint32_t home_of(const struct lp_model *m, const struct spot *event)
 {
+    const uint32_t pes = hw_pe_count(&m->hw);
+    if (event->entity > pes)
+        return m->lps.first_io_die + (event->entity - 1 - pes);
     if (event->entity > 0)
         return 1 + (event->entity - 1) / m->pes;
     if (event->lp >= m->lps.first_io_die)
@@ -128,6 +133,24 @@ static bool is_injected(const struct lp_model *m, const struct spot *event)
            event->lp >= m->lps.first_io_die;
 }
 
+/* Of an event whose sender is in its own LP's log; of programs with free messages, in its home's.
+ */
+static struct lp_cause_entry sender_at_home(struct walk *walk, const struct spot *event,
+                                            uint32_t home, uint32_t *lp)
+{
+    const struct lp_model *const m = walk->m;
+    const uint32_t own = *lp;
+    const bool free = m->program != NULL && m->program->free_control &&
+                      (event->type == LP_EVENT_CPU_DONE || event->type == LP_EVENT_PE_CPU);
+    *lp = free ? home : own;
+    struct lp_cause_entry entry = sender_in(walk->log, *lp, event);
+    if (entry.place == 0 && m->program != NULL && home != own) {
+        *lp = free ? own : home;
+        entry = sender_in(walk->log, *lp, event);
+    }
+    return entry;
+}
+
 /* The entry that has sent an event; *lp: in whose log. */
 static struct lp_cause_entry find_sender(struct walk *walk, const struct spot *event, uint32_t *lp)
 {
@@ -138,7 +161,7 @@ static struct lp_cause_entry find_sender(struct walk *walk, const struct spot *e
     if (is_injected(m, event))
         return none;
     if (event->type != LP_EVENT_TRANSFER)
-        return sender_in(log, *lp, event);
+        return sender_at_home(walk, event, home, lp);
     const struct lp_cause_entry known = on_trail(&walk->trail, event, lp);
     if (known.place != 0)
         return known;
@@ -347,17 +370,15 @@ static struct moment end_of(struct walk *walk, const struct path_end *end)
                            : (struct moment){.ps = end->ps};
 }
 
-void path_walk(const struct lp_model *m, struct cause_log *log, struct path_end last,
-               int64_t from_ps, struct path *path)
+static void walk_back(struct walk *walk, struct moment moment)
 {
-    *path = (struct path){.log = log, .from_ps = from_ps, .to_ps = last.ps};
-    struct walk walk = {.m = m, .log = log, .path = path};
-    struct moment moment = end_of(&walk, &last);
+    struct path *const path = walk->path;
+    const int64_t from_ps = path->from_ps;
     if (moment.entry.place == 0)
         return;
     while (moment.ps > from_ps && moment.entry.place != 0) {
         struct moment before;
-        if (!push(path, leg_to(&walk, &moment, &before)))
+        if (!push(path, leg_to(walk, &moment, &before)))
             return;
         if (path->count++ > 0)
             path->leg[path->count - 2].before = (uint32_t)path->count - 1;
@@ -366,6 +387,14 @@ void path_walk(const struct lp_model *m, struct cause_log *log, struct path_end 
     path->host_ps = moment.injected && moment.ps > from_ps ? moment.ps - from_ps : 0;
     path->host_lp = moment.lp;
     path->whole = moment.ps - path->host_ps <= from_ps;
+}
+
+void path_walk(const struct lp_model *m, struct cause_log *log, struct path_end last,
+               int64_t from_ps, struct path *path)
+{
+    *path = (struct path){.log = log, .from_ps = from_ps, .to_ps = last.ps};
+    struct walk walk = {.m = m, .log = log, .path = path};
+    walk_back(&walk, end_of(&walk, &last));
 }
 
 /* ---- rivals ---------------------------------------------------------------------------------- */
@@ -504,13 +533,11 @@ static struct moment start_of(struct walk *walk, const struct path_end *start)
     return moment;
 }
 
-bool path_find_ends(const struct lp_model *m, struct path *path, struct path_end first_start,
-                    struct path_end other_end)
+/* The leg at whose end the first leg of the path begins; PATH_NO_LEG: there is none. False: there
+ * are too many. */
+static bool find_begin(struct walk *walk, uint32_t *begin)
 {
-    struct walk walk = {.m = m, .log = path->log, .path = path};
-    path->start = PATH_NO_LEG;
-    if (path->count == 0 || !prepare_rivals(path))
-        return false;
+    struct path *const path = walk->path;
     const struct path_leg *const first = &path->leg[path->count - 1];
     const struct moment end = {.ps = first->to_ps,
                                .entry = first->entry,
@@ -518,10 +545,24 @@ bool path_find_ends(const struct lp_model *m, struct path *path, struct path_end
                                .end = first->end,
                                .to_link = first->to_link};
     struct moment before;
+    (void)leg_to(walk, &end, &before);
+    if (!know_leg_until(walk, before, begin))
+        return false;
+    path->leg[path->count - 1].before = *begin;
+    for (uint32_t leg = *begin; leg != PATH_NO_LEG; leg = path->leg[leg].before)
+        path->injected_ps = path->leg[leg].from_ps;
+    return true;
+}
+
+bool path_find_ends(const struct lp_model *m, struct path *path, struct path_end first_start,
+                    struct path_end other_end)
+{
+    struct walk walk = {.m = m, .log = path->log, .path = path};
     uint32_t last;
-    (void)leg_to(&walk, &end, &before);
-    if (know_leg_until(&walk, before, &last))
-        path->leg[path->count - 1].before = last;
+    path->start = PATH_NO_LEG;
+    if (path->count == 0 || !prepare_rivals(path))
+        return false;
+    (void)find_begin(&walk, &last);
     if (know_leg_until(&walk, start_of(&walk, &first_start), &last))
         path->start = last;
     for (; last != PATH_NO_LEG; last = path->leg[last].before)
@@ -532,6 +573,33 @@ bool path_find_ends(const struct lp_model *m, struct path *path, struct path_end
         path->leg[0].rival_ps = other_end.ps;
     }
     return true;
+}
+
+/* The last event of io_cpus at that time; the log of the least LP that has sent one. */
+static struct moment end_of_programs(struct walk *walk, int64_t at_ps)
+{
+    const struct lp_model *const m = walk->m;
+    for (uint32_t i = 1; i < m->lps.count; i++) { /* IO dies and switches, then cubes */
+        const uint32_t others = m->lps.count - m->lps.first_io_die;
+        const uint32_t lp = i <= others ? m->lps.first_io_die + i - 1 : i - others;
+        struct lp_cause_entry entry = cause_log_until(walk->log, lp, at_ps);
+        while (entry.place != 0 &&
+               !(entry.type == LP_EVENT_CPU_DONE && entry.at_ps == at_ps &&
+                 entry.to_lp >= m->lps.first_io_die && entry.to_lp < m->lps.first_switch))
+            entry = cause_log_before(walk->log, lp, &entry);
+        if (entry.place != 0 && ways_unfold(&walk->path->ways, m, lp, &entry))
+            return (struct moment){.ps = at_ps, .entry = entry, .lp = lp, .end = entry.steps};
+    }
+    return (struct moment){.ps = at_ps};
+}
+
+bool path_walk_program(const struct lp_model *m, struct cause_log *log, int64_t from_ps,
+                       int64_t to_ps, struct path *path)
+{
+    *path = (struct path){.log = log, .from_ps = from_ps, .to_ps = to_ps, .start = PATH_NO_LEG};
+    struct walk walk = {.m = m, .log = log, .path = path};
+    walk_back(&walk, end_of_programs(&walk, to_ps));
+    return path->count > 0 && prepare_rivals(path) && find_begin(&walk, &path->start);
 }
 
 void path_find_rival(const struct lp_model *m, struct path *path, uint32_t number)

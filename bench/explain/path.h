@@ -41,6 +41,7 @@ enum path_class {
     PATH_POLL,
     PATH_LAUNCH, /* launch_static_ns, launch_together */
     PATH_KERNEL, /* a kernel waits for its PE, which runs another one */
+    PATH_TIME,   /* an operation of a program that takes a time */
     PATH_REST,   /* no name: jitter, and waits in a machine with jitter */
     PATH_CLASSES
 };
@@ -103,6 +104,9 @@ bool path_find_ends(const struct lp_model *m, struct path *path, struct path_end
                     struct path_end other_end);
 /* Looks for the rival of a leg; after path_find_ends(). Legs move. */
 void path_find_rival(const struct lp_model *m, struct path *path, uint32_t leg);
+/* Walks from the last event of the SIPs' programs, at to_ps, to their begin. False: as above. */
+bool path_walk_program(const struct lp_model *m, struct cause_log *log, int64_t from_ps,
+                       int64_t to_ps, struct path *path);
 void path_free(struct path *path);
 
 #endif

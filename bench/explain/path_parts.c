@@ -255,6 +255,9 @@ static void add_part(struct resolving *r, enum lp_cause_part part, int64_t ps)
     case LP_PART_PE:
         add(r, PATH_KERNEL, 0, UINT16_MAX, ps);
         break;
+    case LP_PART_TIME:
+        add(r, PATH_TIME, 0, UINT16_MAX, ps);
+        break;
     case LP_PART_DMA:
         add(r, PATH_NODE, HW_NODE_PE_DMA, UINT16_MAX, dma_out_ps(r, ps));
         break;

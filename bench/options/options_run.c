@@ -387,9 +387,8 @@ static int check_step(const struct run_options *run, struct cw_error *error)
                             "a step has no --bytes or --n-elem: its workload says the sizes");
     if (run->iterations != 1 || run->warmup != 0)
         return cw_error_set(error, CW_USAGE, "a step runs once: drop --iters and --warmup_iters");
-    if (run->explain || run->links != NULL || run->svg != NULL || run->measured != NULL)
-        return cw_error_set(error, CW_USAGE,
-                            "--explain, --links, --svg and --measured are not for a step");
+    if (run->measured != NULL)
+        return cw_error_set(error, CW_USAGE, "--measured is not for a step");
     if (run->trace_only != NULL || run->trace_links || run->trace_from_ps != 0 ||
         run->trace_to_ps != 0)
         return cw_error_set(error, CW_USAGE,

@@ -712,6 +712,8 @@ void report_table_rest(FILE *file, const struct result *result)
         step_report_table(file, result->step);
     else
         print_foot(file, result);
+    if (result->step != NULL && result->rows[0].explain != NULL)
+        explain_print(file, result->rows[0].explain);
     for (size_t i = 0; i < result->row_count && result->step == NULL; i++) {
         const struct result_row *const row = &result->rows[i];
         if (!has_details(result, i)) {

@@ -501,23 +501,27 @@ static uint64_t causes_bytes_max(const struct run_options *options)
     return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 4;
 }
 
+int bench_explain(struct bench_session *session, struct lp_system_options *machine,
+                  struct cw_error *error)
+{
+    const struct run_options *const options = session->options;
+    if (!options->explain)
+        return CW_OK;
+    session->explainer =
+        explainer_create(&session->config->hw, options->engine.worker_count,
+                         options->engine.sync == CW_SEQUENTIAL, causes_bytes_max(options));
+    if (session->explainer == NULL)
+        return cw_error_memory(error, "the explanation");
+    machine->causes = explainer_sink(session->explainer);
+    return CW_OK;
+}
+
 /* Creates the machine, and its explainer if an explanation is asked for. */
 static struct dist *create_machine(struct bench_session *session, const struct dist_options *dist,
                                    struct cw_error *error)
 {
     struct dist_options own = *dist;
-    const struct run_options *const options = session->options;
-    if (options->explain) {
-        session->explainer =
-            explainer_create(&session->config->hw, options->engine.worker_count,
-                             options->engine.sync == CW_SEQUENTIAL, causes_bytes_max(options));
-        if (session->explainer == NULL) {
-            (void)cw_error_memory(error, "the explanation");
-            return NULL;
-        }
-        own.machine.causes = explainer_sink(session->explainer);
-    }
-    return dist_create(&own, error);
+    return bench_explain(session, &own.machine, error) == CW_OK ? dist_create(&own, error) : NULL;
 }
 
 int bench_machine_begins(struct bench_session *session, struct dist *machine,
@@ -577,7 +581,10 @@ static int run_all(struct bench_session *session, const struct dist_options *dis
 {
     if (session->program->run_apart != NULL) {
         bench_phase_end(session, "preparation");
-        return session->program->run_apart(session, dist, error);
+        const int code = session->program->run_apart(session, dist, error);
+        explainer_free(session->explainer);
+        session->explainer = NULL;
+        return code;
     }
     const bool apart = has_many_machines(session);
     const size_t sizes = bench_size_count(session), each = apart ? 1 : sizes;

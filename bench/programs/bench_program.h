@@ -97,6 +97,11 @@ int bench_run_sizes(struct bench_session *session,
                     int (*run)(struct bench_session *session, uint64_t n_elem,
                                struct cw_error *error),
                     struct cw_error *error);
+/* If an explanation is asked for: the session's explainer, which listens to a machine with these
+ * options. */
+int bench_explain(struct bench_session *session, struct lp_system_options *machine,
+                  struct cw_error *error);
+
 /* For the progress line: the queues are installed; a call is done. */
 void bench_progress_wired(struct bench_session *session);
 void bench_progress_called(struct bench_session *session);

@@ -53,6 +53,9 @@ static int step_prepare(struct bench_session *session, struct dist_options *dist
         return cw_error_set(error, CW_USAGE,
                             "--op-log %s: a step has values with --verify-data alone",
                             options->op_log);
+    if (options->explain && options->engine.sync != CW_SEQUENTIAL) /* logs in order of time */
+        return cw_error_set(error, CW_USAGE,
+                            "--explain of a step is for a run on one thread (--sync sequential)");
     own->report->graph.verifies = options->verify_data;
     dist->groups_only = true;
     return CW_OK;
@@ -125,7 +128,27 @@ static int64_t bound_of(void *arg, const struct workload_op *op, uint32_t group)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static int add_step_row(const struct step_bench *own, struct cw_error *error)
+/* What is known of the step only with its machine: use of links, causes. */
+static int add_use(const struct step_bench *own, struct result_row *row, struct dist *machine,
+                   struct cw_error *error)
+{
+    struct bench_session *const session = own->session;
+    struct lp_system *const system = dist_system(machine);
+    const struct workload_graph *const graph = &own->report->graph;
+    const uint32_t sip = graph->sip_of != NULL ? graph->sip_of[0] : 0;
+    const int64_t begun_ps = lp_system_program_begun_ps(system, sip);
+    const struct lp_times times = {.first_start_ps = begun_ps,
+                                   .last_end_ps = begun_ps + row->time_ps};
+    if (session->explainer != NULL) {
+        row->explain =
+            explain_programs(session->explainer, system, times.first_start_ps, times.last_end_ps);
+        if (row->explain == NULL)
+            return cw_error_memory(error, "the explanation");
+    }
+    return run_use_row(&session->use, session->result, row, system, &times, error);
+}
+
+static int add_step_row(const struct step_bench *own, struct dist *machine, struct cw_error *error)
 {
     const struct step_report *const report = own->report;
     struct result_row *const row = bench_add_row(own->session, "step", 0, error);
@@ -141,7 +164,7 @@ static int add_step_row(const struct step_bench *own, struct cw_error *error)
         row->proof = PROOF_MOVED;
     }
     row->done = true;
-    return CW_OK;
+    return add_use(own, row, machine, error);
 }
 
 /* A kind of operations: means over all of them. */
@@ -180,8 +203,10 @@ static int begins(void *arg, struct dist *machine, struct cw_error *error)
 
 static int ends(void *arg, struct dist *machine, int code, struct cw_error *error)
 {
-    (void)machine;
-    return bench_machine_ends(arg, code, error);
+    struct bench_session *const session = arg;
+    if (code == CW_OK)
+        code = add_step_row(session->own, machine, error);
+    return bench_machine_ends(session, code, error);
 }
 
 static int write_timeline(const struct step_bench *own, struct cw_error *error)
@@ -209,21 +234,23 @@ static int step_run_apart(struct bench_session *session, const struct dist_optio
 {
     struct step_bench *const own = session->own;
     struct step_report *const report = own->report;
-    const struct step_options options = {.config = session->config,
-                                         .graph = &report->graph,
-                                         .modes = report->modes,
-                                         .dist = *dist,
-                                         .begins = begins,
-                                         .ends = ends};
-    int code = step_run(&options, &report->result, error);
+    struct step_options options = {.config = session->config,
+                                   .graph = &report->graph,
+                                   .modes = report->modes,
+                                   .dist = *dist,
+                                   .begins = begins,
+                                   .ends = ends};
+    int code = bench_explain(session, &options.dist.machine, error);
+    if (session->explainer != NULL)
+        explainer_keep_causes(session->explainer);
+    if (code == CW_OK)
+        code = step_run(&options, &report->result, error);
     session->dist = NULL;
     own->sips = malloc((report->graph.rank_count + 2) * sizeof *own->sips);
     if (code == CW_OK && own->sips == NULL)
         code = cw_error_memory(error, "the step");
     if (code == CW_OK)
         code = step_report_make(report, &session->config->hw, bound_of, own, error);
-    if (code == CW_OK)
-        code = add_step_row(own, error);
     for (size_t i = 0; code == CW_OK && i < report->rows.count; i++)
         code = add_op_row(own, &report->rows.rows[i], error);
     if (code == CW_OK)

@@ -180,6 +180,8 @@ static void wait_for_end(const struct view *view, uint32_t op)
         signal_to(view, SIGNAL_ENDS, (struct lp_program_place){view->sip, op});
     struct hw_flight flight = lp_flight(view->ctx, &transfer);
     flight.tau_ps += view->own->ops[op].time_ps;
+    if (lp_traces_causes(view->m))
+        lp_cause_flight_part(LP_PART_TIME, view->own->ops[op].time_ps);
     lp_forward(view->ctx, lp_of_io_die(view->m, view->sip), LP_EVENT_CPU_DONE, next_sender(view),
                &transfer, &flight);
 }

@@ -503,6 +503,13 @@ static size_t rank_count(const struct lp_model *m)
     return ranks > m->hw.sip_count ? ranks : m->hw.sip_count;
 }
 
+/* Something begins on an idle machine. */
+static void ask_for_causes(struct lp_system *system)
+{
+    if (system->options.causes.begin != NULL)
+        trace_causes(system, system->options.causes.begin(system->options.causes.arg));
+}
+
 int lp_system_begin_batch(struct lp_system *system, const struct lp_batch_options *options,
                           struct cw_error *error)
 {
@@ -516,10 +523,10 @@ int lp_system_begin_batch(struct lp_system *system, const struct lp_batch_option
                             "numbers than 2^32 - 1; run the others in a process of their own",
                             (unsigned)system->model.launches.last);
     const bool is_idle = !lp_batches_are_in_flight(&system->batches);
-    if (is_idle && system->options.causes.begin != NULL)
-        trace_causes(system, system->options.causes.begin(system->options.causes.arg));
-    if (is_idle)
+    if (is_idle) {
+        ask_for_causes(system);
         system->launched_count = 0;
+    }
     if (!begin_batch(system, true) ||
         !lp_batch_times_name_phases(&system->batches.current->times, options->kernel,
                                     options->ranks > 0 ? options->ranks
@@ -607,6 +614,8 @@ int lp_system_begin_program(struct lp_system *system, struct cw_error *error)
     const struct lp_program *const program = system->options.program;
     system->launches_from = UINT32_MAX;
     system->in_program = true;
+    if (!lp_batches_are_in_flight(&system->batches))
+        ask_for_causes(system);
     for (uint32_t sip = 0; sip < system->model.hw.sip_count; sip++)
         if (program->sip[sip].count > 0 &&
             !lp_control_submit(&system->control,

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -129,6 +130,73 @@ static void tables_and_timeline(void **state)
     free(text);
 }
 
+/* With messages and launches that take time: the operations on the path are the same, and all parts
+ * sum to the step. */
+static void its_causes(const char *options, bool free)
+{
+    json_t *const root = run_json("step --quiet --set system.sips.count=4 --set "
+                                  "sip.cube_mesh.w=1 --set sip.cube_mesh.h=1 --explain %s %s",
+                                  options, write_file("p.yaml", pipeline));
+    const json_t *const row = json_array_get(json_object_get(root, "results"), 0);
+    const json_t *const explain = json_object_get(row, "explain");
+    const json_t *const path = json_object_get(explain, "path"), *part;
+    double sum = 0, operations = 0;
+    size_t i;
+    assert_true(json_is_object(path));
+    json_array_foreach(json_object_get(path, "parts"), i, part)
+    {
+        const char *const name = json_string_value(json_object_get(part, "part"));
+        sum += number_at(part, "time_ns");
+        operations += strcmp(name, "operations with a time") == 0 ? number_at(part, "time_ns") : 0;
+        assert_string_not_equal(name, "jitter and waits");
+    }
+    assert_true(fabs(sum - number_at(json_object_get(root, "step"), "step_ns")) < 1e-3);
+    assert_true(operations == 33000);
+    const char *const sentence = json_string_value(json_object_get(explain, "sentence"));
+    assert_non_null(strstr(sentence, free ? "nothing that has a speed" : "; next "));
+    assert_null(json_object_get(explain, "blocks"));
+    json_decref(root);
+}
+
+static void causes_of_a_step(void **state)
+{
+    (void)state;
+    its_causes("", false);
+    its_causes("--launches free", false);
+    its_causes("--communication free", true);
+    its_causes("--launches free --communication free", true);
+}
+
+/* A message of 4 KiB over each of the three hops, either way, for each of 8 microbatches. */
+static void links_of_a_step(void **state)
+{
+    (void)state;
+    const char *const path = write_file("p.yaml", pipeline), *const links = in_folder("l.json"),
+                      *const picture = in_folder("m.svg");
+    struct run_output output =
+        run_line(0,
+                 "step --quiet --set system.sips.count=4 --set sip.cube_mesh.w=1 --set "
+                 "sip.cube_mesh.h=1 --links %s --svg %s %s",
+                 links, picture, path);
+    run_output_free(&output);
+    char *const text = read_file(links), *const drawn = read_file(picture);
+    json_t *const root = json_loads(text, 0, NULL);
+    const json_t *const size = json_array_get(json_object_get(root, "sizes"), 0);
+    double bytes = 0;
+    size_t i;
+    json_t *link;
+    assert_string_equal(json_string_value(json_object_get(size, "collective")), "step");
+    json_array_foreach(
+        json_object_get(size, "links"), i,
+        link) if (strcmp(json_string_value(json_object_get(link, "kind")), "sip_link") == 0)
+        bytes += number_at(link, "bytes") * number_at(link, "count");
+    assert_true(bytes >= 2 * 3 * 8 * 4096);
+    assert_non_null(strstr(drawn, "<svg"));
+    json_decref(root);
+    free(text);
+    free(drawn);
+}
+
 static void refuse(const char *line, const char *why)
 {
     struct run_output output = run_line(2, "%s", line);
@@ -151,6 +219,8 @@ static void what_a_step_does_not_take(void **state)
     refuse(line, "a step has no --bytes");
     snprintf(line, sizeof line, "step --quiet --set system.sips.count=2 %s", path);
     refuse(line, "4 ranks, and the machine has 2 SIPs");
+    snprintf(line, sizeof line, "step " MACHINE "--explain --threads 2 %s", path);
+    refuse(line, "on one thread");
     snprintf(line, sizeof line, "step " MACHINE "--verify-data %s", path);
     refuse(line, "says nothing of data");
     snprintf(line, sizeof line, "step " MACHINE "--op-log %s %s", in_folder("op.log"), path);
@@ -289,6 +359,7 @@ int main(void)
         cmocka_unit_test(tables_and_timeline),     cmocka_unit_test(what_a_step_does_not_take),
         cmocka_unit_test(a_study_of_plans),        cmocka_unit_test(a_deadlock_names_operations),
         cmocka_unit_test(entries_that_do_not_fit), cmocka_unit_test(a_step_again),
+        cmocka_unit_test(causes_of_a_step),        cmocka_unit_test(links_of_a_step),
     };
     return cmocka_run_group_tests_name("step", tests, make_folder, remove_folder);
 }
