@@ -161,7 +161,9 @@ static int add_step_row(const struct step_bench *own, struct dist *machine, stru
     row->flops = report->graph.quotes.model_flops / report->graph.rank_count;
     if (report->result.verified) {
         row->wrong = (int64_t)report->result.wrong;
-        row->proof = PROOF_MOVED;
+        row->proof = report->result.proof;
+        row->has_hash = true;
+        row->data_hash = report->result.hash;
     }
     row->done = true;
     return add_use(own, row, machine, error);

@@ -229,6 +229,34 @@ static void what_a_step_does_not_take(void **state)
     refuse(line, "--workload and --json name one file");
 }
 
+/* With values: none is wrong, and their hash is the same on any number of threads. */
+static void values_of_a_step(void **state)
+{
+    (void)state;
+    const char *const path = write_file(
+        "v.yaml", "workload:\n"
+                  "  name: v\n"
+                  "  data: true\n"
+                  "  dtype: bf16\n"
+                  "  parallel: {tp: 2, pp: 2}\n"
+                  "  ops:\n"
+                  "  - {name: sum, collective: all_reduce, of: tp, bytes: 4KiB}\n"
+                  "  - {name: s, when: stage == 0, send: 4KiB, of: pp, to: 1, overlap: true}\n"
+                  "  - {name: r, when: stage == 1, recv: 4KiB, of: pp, from: 0, overlap: true}\n");
+    char hash[2][40] = {"", ""};
+    for (int threads = 1; threads <= 3; threads += 2) {
+        struct run_output output =
+            run_line(0, "step " MACHINE "--verify-data --threads %d %s", threads, path);
+        const char *const found = strstr(output.out, "result hash ");
+        assert_non_null(found);
+        snprintf(hash[threads / 2], sizeof hash[0], "%.28s", found);
+        assert_non_null(strstr(output.out, "Wrong values      : 0 OK"));
+        assert_null(strstr(output.out, "result hash none"));
+        run_output_free(&output);
+    }
+    assert_string_equal(hash[0], hash[1]);
+}
+
 /* The line of a step, with its file, is one of `run` too. A result is no trace. */
 static void a_step_again(void **state)
 {

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "collectives/compute/compute_call.h"
 #include "collectives/runtime/dist_messages.h"
@@ -319,6 +320,21 @@ static const struct step_source *source_of_spec(const struct step_run *run, uint
     return &run->plan.sources[s];
 }
 
+/* Calls end in one order, whatever the mode and the threads. */
+static int add_hash(const struct step_run *run, const struct dist_completion *completion,
+                    struct cw_error *error)
+{
+    int code = CW_OK;
+    for (uint32_t i = 0; i < completion->world_size && code == CW_OK; i++) {
+        uint64_t both[2] = {run->result->hash, 0};
+        if (completion->tensors[i] == NULL)
+            continue;
+        code = dist_hash_of(completion->dist, &completion->tensors[i], 1, &both[1], error);
+        run->result->hash = XXH3_64bits(both, sizeof both);
+    }
+    return code;
+}
+
 /* Whether a call has left what it must. */
 static int verify_call(const struct step_run *run, const struct dist_completion *completion,
                        const struct workload_op *op, struct cw_error *error)
@@ -332,10 +348,14 @@ static int verify_call(const struct step_run *run, const struct dist_completion 
                                     .seed = seed_of(spec, completion->number)};
     struct verdict verdict;
     const int code = group_call_verify(&call, completion, &verdict, error);
-    if (code == CW_OK)
-        run->result->wrong += verdict.wrong;
-    run->result->verified = true;
-    return code;
+    struct step_result *const result = run->result;
+    if (code != CW_OK)
+        return code;
+    result->wrong += verdict.wrong;
+    if (!result->verified || verdict.proof != PROOF_MOVED)
+        result->proof = verdict.proof;
+    result->verified = true;
+    return add_hash(run, completion, error);
 }
 
 /* When its kernels began on each rank, and on the last one. */

@@ -7,6 +7,7 @@
 
 #include "collectives/config/config.h"
 #include "collectives/runtime/distributed.h"
+#include "collectives/verify/verifier.h"
 #include "workload/graph/graph.h"
 
 /* What a run is to leave out or to force, to compare it with formulas and other simulators. */
@@ -34,6 +35,8 @@ struct step_result {
     struct step_span *spans; /* one for each operation of the rank's program, in program order */
     uint64_t wrong;          /* elements of verified results that are wrong */
     bool verified;
+    enum proof proof; /* of the reductions among them; without any, values were moved */
+    uint64_t hash;    /* of their values, of each call when it ends; verified ones alone */
 };
 
 struct step_options {

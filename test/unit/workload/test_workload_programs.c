@@ -319,6 +319,8 @@ static void expect_same(uint64_t seed, const struct workload_graph *graph,
         return;
     if (got->hash != expected->hash)
         fail_seed(seed, "another mode", "another trace hash");
+    if (got->result.hash != expected->result.hash)
+        fail_seed(seed, "values", "another hash");
     if (got->result.wrong + expected->result.wrong > 0)
         fail_seed(seed, "values", "some are wrong");
     if (got->result.verified && !graph->verifies)
