@@ -383,11 +383,17 @@ static void a_study_of_plans(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_pipeline_s_json),       cmocka_unit_test(the_same_on_two_threads),
-        cmocka_unit_test(tables_and_timeline),     cmocka_unit_test(what_a_step_does_not_take),
-        cmocka_unit_test(a_study_of_plans),        cmocka_unit_test(a_deadlock_names_operations),
-        cmocka_unit_test(entries_that_do_not_fit), cmocka_unit_test(a_step_again),
-        cmocka_unit_test(causes_of_a_step),        cmocka_unit_test(links_of_a_step),
+        cmocka_unit_test(a_pipeline_s_json),
+        cmocka_unit_test(the_same_on_two_threads),
+        cmocka_unit_test(tables_and_timeline),
+        cmocka_unit_test(what_a_step_does_not_take),
+        cmocka_unit_test(a_study_of_plans),
+        cmocka_unit_test(a_deadlock_names_operations),
+        cmocka_unit_test(entries_that_do_not_fit),
+        cmocka_unit_test(values_of_a_step),
+        cmocka_unit_test(a_step_again),
+        cmocka_unit_test(causes_of_a_step),
+        cmocka_unit_test(links_of_a_step),
     };
     return cmocka_run_group_tests_name("step", tests, make_folder, remove_folder);
 }
