@@ -49,6 +49,10 @@ static int step_prepare(struct bench_session *session, struct dist_options *dist
         return cw_error_set(error, CW_USAGE,
                             "--verify-data: %s says nothing of data (workload: data: true)",
                             options->workload);
+    if (options->verify_data && own->report->modes.free_communication)
+        return cw_error_set(error, CW_USAGE,
+                            "--verify-data: with --communication free nothing is moved; legal: "
+                            "simulated");
     if (options->op_log != NULL && !options->verify_data)
         return cw_error_set(error, CW_USAGE,
                             "--op-log %s: a step has values with --verify-data alone",
