@@ -240,6 +240,8 @@ static int refuse_queues(const struct dist *dist, uint32_t fit, struct cw_error 
 {
     const enum hw_memory slots = dist->options.config->ccl.queues.slots;
     const bool world = !dist->options.groups_only;
+    if (dist->options.lacks_queues != NULL)
+        *dist->options.lacks_queues = true;
     return cw_error_set(
         error, CW_USAGE,
         "the queues of %u groups%s do not fit: a PE has %d directions, and its receive rings share "

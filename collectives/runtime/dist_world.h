@@ -72,6 +72,9 @@ struct dist_options {
     const struct dist_group_spec *groups; /* [group_count]; read by dist_create() alone */
     uint32_t group_count;
     bool groups_only; /* no collective of the whole world is called: it has no queues */
+    /* Set by dist_create() if it fails since the queues of all groups do not fit. NULL: not wanted.
+     */
+    bool *lacks_queues;
     bool late_groups; /* workers may make groups that are not among these */
     /* The machine (lp/host/system.h). The program sets `engine`, `needs` (of kernels beside the
      * algorithm's), `listener[0]`, `causes` and `wired`; dist_create() all else. */

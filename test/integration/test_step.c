@@ -260,6 +260,28 @@ static void values_of_a_step(void **state)
     refuse(line, "nothing is moved");
 }
 
+/* Eight and sixteen ranks that exchange directly need 7 + 15 directions of a PE: the larger groups
+ * take rings. */
+static void larger_groups_take_rings(void **state)
+{
+    (void)state;
+    const char *const path =
+        write_file("two.yaml", "workload:\n"
+                               "  dtype: bf16\n"
+                               "  parallel: {tp: 8, dp: 16}\n"
+                               "  ops:\n"
+                               "  - {name: a, collective: all_reduce, of: tp, bytes: 64KiB}\n"
+                               "  - {name: b, collective: all_reduce, of: dp, bytes: 64KiB}\n");
+    struct run_output output =
+        run_line(0,
+                 "step --preset a100_nodes --set system.sips={\"count\":128,\"topology\":"
+                 "[{\"switch\":8},{\"switch\":16,\"bw_gbs\":12.5}]} %s",
+                 path);
+    assert_non_null(strstr(output.out, "b of dp"));
+    assert_non_null(strstr(output.err, "collectives of 16 ranks and more take rings"));
+    run_output_free(&output);
+}
+
 /* The line of a step, with its file, is one of `run` too. A result is no trace. */
 static void a_step_again(void **state)
 {
@@ -386,17 +408,12 @@ static void a_study_of_plans(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_pipeline_s_json),
-        cmocka_unit_test(the_same_on_two_threads),
-        cmocka_unit_test(tables_and_timeline),
-        cmocka_unit_test(what_a_step_does_not_take),
-        cmocka_unit_test(a_study_of_plans),
-        cmocka_unit_test(a_deadlock_names_operations),
-        cmocka_unit_test(entries_that_do_not_fit),
-        cmocka_unit_test(values_of_a_step),
-        cmocka_unit_test(a_step_again),
-        cmocka_unit_test(causes_of_a_step),
-        cmocka_unit_test(links_of_a_step),
+        cmocka_unit_test(a_pipeline_s_json),        cmocka_unit_test(the_same_on_two_threads),
+        cmocka_unit_test(tables_and_timeline),      cmocka_unit_test(what_a_step_does_not_take),
+        cmocka_unit_test(a_study_of_plans),         cmocka_unit_test(a_deadlock_names_operations),
+        cmocka_unit_test(entries_that_do_not_fit),  cmocka_unit_test(values_of_a_step),
+        cmocka_unit_test(larger_groups_take_rings), cmocka_unit_test(a_step_again),
+        cmocka_unit_test(causes_of_a_step),         cmocka_unit_test(links_of_a_step),
     };
     return cmocka_run_group_tests_name("step", tests, make_folder, remove_folder);
 }

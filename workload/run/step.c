@@ -27,6 +27,7 @@ struct shared_tensor {
 struct step_run {
     const struct step_options *options;
     struct step_plan plan;
+    bool lacks_queues; /* those of all groups do not fit */
     struct dist *dist;
     struct step_result *result;
     struct maker *makers; /* [rank_count]; kept here, since a worker that fails frees nothing */
@@ -63,8 +64,10 @@ static struct tensor *shared_tensor(struct maker *maker, const struct step_sourc
     }
     struct shared_tensor *const more =
         realloc(maker->tensors, (maker->tensor_count + 1) * sizeof *more);
-    if (more == NULL)
+    if (more == NULL) {
         mp_fail(CW_NO_RESOURCE, "out of memory: the tensors of a step");
+        return NULL;
+    }
     maker->tensors = more;
     more[maker->tensor_count] =
         (struct shared_tensor){.policy = source->policy,
@@ -302,6 +305,7 @@ static void free_makers(struct step_run *run)
         free(run->makers[rank].splits);
     }
     free(run->makers);
+    run->makers = NULL;
 }
 
 /* ---- results --------------------------------------------------------------------------------- */
@@ -487,6 +491,7 @@ static uint32_t most_operations(const struct workload_graph *graph)
 static int run_on_machine(struct step_run *run, struct cw_error *error)
 {
     struct dist_options dist = run->options->dist;
+    dist.lacks_queues = &run->lacks_queues;
     dist.config = run->options->config;
     dist.groups = run->plan.specs;
     dist.group_count = run->plan.spec_count;
@@ -529,9 +534,27 @@ int step_run(const struct step_options *options, struct step_result *result, str
     int code = allocate(result, options->graph, error);
     if (code != CW_OK)
         return code;
-    code = step_plan_make(options, &run.plan, error);
+    code = step_plan_make(options, UINT32_MAX, &run.plan, error);
     if (code == CW_OK)
         code = run_on_machine(&run, error);
+    while (run.lacks_queues) { /* the largest groups take rings, and then smaller ones */
+        const uint32_t ranks = step_largest_group(&run.plan, run.plan.rings_from);
+        run.lacks_queues = false;
+        if (ranks <= 2)
+            break;
+        char text[160];
+        snprintf(text, sizeof text,
+                 "collectives of %u ranks and more take rings: the queues of all groups do not fit "
+                 "otherwise",
+                 ranks);
+        if (options->dist.warn != NULL)
+            options->dist.warn(options->dist.arg, text);
+        free_makers(&run);
+        step_plan_free(&run.plan);
+        code = step_plan_make(options, ranks, &run.plan, error);
+        if (code == CW_OK)
+            code = run_on_machine(&run, error);
+    }
     free_makers(&run);
     step_plan_free(&run.plan);
     if (code != CW_OK)

@@ -64,6 +64,16 @@ static const char *automatic(enum ccl_collective collective)
     return entry[collective];
 }
 
+/* What needs the fewest directions. NULL: there is no such entry. */
+static const char *ring(enum ccl_collective collective)
+{
+    static const char *const entry[CCL_COLLECTIVES] = {[CCL_ALL_REDUCE] = "ring_rs_ag",
+                                                       [CCL_REDUCE_SCATTER] =
+                                                           "rings_reduce_scatter",
+                                                       [CCL_ALL_GATHER] = "rings_all_gather"};
+    return entry[collective];
+}
+
 /* On PE 0 of each cube, unless the entry says otherwise or cannot. */
 static int set_policy(struct step_source *source, uint32_t ranks, struct cw_error *error)
 {
@@ -224,7 +234,26 @@ static const char *entry_of(const struct step_plan *plan, const struct workload_
     const char *const asked = asked_entry(plan, op->set);
     if (asked != NULL && (!is_entry(plan, asked) || entry_does(plan, asked, collective)))
         return asked;
+    const struct workload_set *const set = &plan->options->graph->sets[op->set];
+    if (set->first[1] - set->first[0] >= plan->rings_from && ring(collective) != NULL)
+        return ring(collective);
     return automatic(collective);
+}
+
+uint32_t step_largest_group(const struct step_plan *plan, uint32_t below)
+{
+    const struct workload_graph *const graph = plan->options->graph;
+    uint32_t largest = 0;
+    for (uint32_t i = 0; i < plan->source_count; i++) {
+        const struct step_source *const source = &plan->sources[i];
+        if (source->set == WORKLOAD_NONE || ring((enum ccl_collective)source->collective) == NULL ||
+            asked_entry(plan, source->set) != NULL)
+            continue;
+        const struct workload_set *const set = &graph->sets[source->set];
+        const uint32_t ranks = set->first[1] - set->first[0];
+        largest = ranks < below && ranks > largest ? ranks : largest;
+    }
+    return largest;
 }
 
 /* An entry that does none of the collectives which it is asked for would be ignored. */
@@ -560,18 +589,19 @@ static void chain_collectives(const struct step_plan *plan, const struct workloa
 {
     const uint32_t sets = plan->options->graph->set_count;
     const uint32_t orders = sets > LP_PE_QUEUES_MAX ? sets : LP_PE_QUEUES_MAX;
-    uint32_t(*const last)[QUEUE_DEPTH] = malloc(orders * sizeof *last);
+    uint32_t *const last = malloc((size_t)orders * QUEUE_DEPTH * sizeof *last);
     uint32_t *const number = calloc(orders, sizeof *number);
     edges->no_memory |= last == NULL || number == NULL;
     for (uint32_t i = 0; !edges->no_memory && i < p->op_count; i++) {
         if (p->ops[i].kind != WORKLOAD_COLLECTIVE)
             continue;
         const uint32_t order = order_of(plan, &p->ops[i]), n = number[order]++;
+        uint32_t *const of_order = &last[order * QUEUE_DEPTH];
         if (n > 0)
-            add_edge(edges, last[order][(n - 1) % QUEUE_DEPTH], i, true);
+            add_edge(edges, of_order[(n - 1) % QUEUE_DEPTH], i, true);
         if (n >= QUEUE_DEPTH && !plan->program.meets)
-            add_edge(edges, last[order][n % QUEUE_DEPTH], i, false);
-        last[order][n % QUEUE_DEPTH] = i;
+            add_edge(edges, of_order[n % QUEUE_DEPTH], i, false);
+        of_order[n % QUEUE_DEPTH] = i;
     }
     free(last);
     free(number);
@@ -751,10 +781,10 @@ static int make_programs(struct step_plan *plan, struct cw_error *error)
     return CW_OK;
 }
 
-int step_plan_make(const struct step_options *options, struct step_plan *plan,
+int step_plan_make(const struct step_options *options, uint32_t rings_from, struct step_plan *plan,
                    struct cw_error *error)
 {
-    *plan = (struct step_plan){.options = options, .queues = 1};
+    *plan = (struct step_plan){.options = options, .rings_from = rings_from, .queues = 1};
     int code = place_ranks(plan, error);
     if (code == CW_OK)
         code = workload_meetings_of(options->graph, &plan->meetings, error);

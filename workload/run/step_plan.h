@@ -23,6 +23,7 @@ struct step_source {
 
 struct step_plan {
     const struct step_options *options;
+    uint32_t rings_from;
     uint32_t *rank_of_sip;       /* [sip_count] WORKLOAD_NONE: the SIP has none */
     struct step_source *sources; /* [source_count] */
     uint32_t source_count;
@@ -47,9 +48,12 @@ static inline const struct workload_program *step_program_of(const struct worklo
     return &graph->programs[graph->program_of[rank]];
 }
 
-/* CW_USAGE: the graph does not fit the machine; CW_NO_RESOURCE. */
-int step_plan_make(const struct step_options *options, struct step_plan *plan,
+/* CW_USAGE: the graph does not fit the machine; CW_NO_RESOURCE. `rings_from`: the automatic choice
+ * of groups with as many ranks or more is a ring, which needs two directions of a PE. */
+int step_plan_make(const struct step_options *options, uint32_t rings_from, struct step_plan *plan,
                    struct cw_error *error);
+/* The most ranks of a group, below `below`, whose collectives have an automatic choice; 0: none. */
+uint32_t step_largest_group(const struct step_plan *plan, uint32_t below);
 void step_plan_free(struct step_plan *plan);
 
 /* A meeting that is a message: its send and its receive. */

@@ -72,7 +72,11 @@ static bool add(struct chakra_groups *groups, const char *name, uint32_t rank, u
         free(ranks);
         return false;
     }
-    groups->list[groups->count++] = (struct chakra_group){copy, rank, ranks, count, WORKLOAD_NONE};
+    struct chakra_group *const group = &groups->list[groups->count++];
+    *group = (struct chakra_group){.rank = rank, .count = count};
+    group->name = copy;
+    group->ranks = ranks;
+    group->group = WORKLOAD_NONE;
     return true;
 }
 
