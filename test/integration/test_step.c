@@ -270,8 +270,8 @@ static void larger_groups_take_rings(void **state)
                                "  dtype: bf16\n"
                                "  parallel: {tp: 8, dp: 16}\n"
                                "  ops:\n"
-                               "  - {name: a, collective: all_reduce, of: tp, bytes: 64KiB}\n"
-                               "  - {name: b, collective: all_reduce, of: dp, bytes: 64KiB}\n");
+                               "  - {name: a, collective: all_reduce, of: tp, bytes: 16MiB}\n"
+                               "  - {name: b, collective: all_reduce, of: dp, bytes: 16MiB}\n");
     struct run_output output =
         run_line(0,
                  "step --preset a100_nodes --set system.sips={\"count\":128,\"topology\":"
