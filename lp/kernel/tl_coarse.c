@@ -179,10 +179,8 @@ struct lp_coarse_op tl_coarse_send_op(struct tl *tl)
     return (struct lp_coarse_op){tl->local_ps - spread_ps, tiles, rounds};
 }
 
-void tl_pieces(struct tl *tl, uint32_t tiles)
+void tl_coarse_pieces(struct tl *tl, uint32_t tiles)
 {
-    if (!lp_is_coarse(&tl->view->m->config))
-        return;
     struct lp_coarse_context *const own = context_of(tl);
     own->piece_tiles = tiles;
     own->lead_ps = own->spread_ps = 0;

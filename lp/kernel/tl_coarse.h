@@ -62,4 +62,7 @@ static inline struct lp_coarse_op tl_exact_op(const struct tl *tl)
     return (struct lp_coarse_op){tl->local_ps, 1, 1};
 }
 
+/* The kernel exchanges so many tiles before it begins the next (tl_pieces()). */
+void tl_coarse_pieces(struct tl *tl, uint32_t tiles);
+
 #endif

@@ -8,6 +8,7 @@
 #include "lp/fabric/pe_dma.h"
 #include "lp/kernel/tl_arguments.h"
 #include "lp/kernel/tl_call.h"
+#include "lp/kernel/tl_coarse.h"
 #include "lp/kernel/tl_compute.h"
 #include "lp/kernel/tl_mmu.h"
 
@@ -516,3 +517,9 @@ void tl_join(struct tl *tl)
 void tl_barrier(struct tl *tl) { (void)tl_start(tl, CALL_BARRIER, 0); }
 
 void tl_phase(struct tl *tl, uint32_t index) { tl_emit_mark(tl, LP_MARK_PHASE, index); }
+
+void tl_pieces(struct tl *tl, uint32_t tiles)
+{
+    if (lp_is_coarse(&tl->view->m->config))
+        tl_coarse_pieces(tl, tiles);
+}

@@ -530,6 +530,8 @@ void tl_work(struct tl *tl, enum tl_block block, int64_t ps)
 {
     (void)block, (void)ps, mock_lacks(tl, "work");
 }
+void tl_pieces(struct tl *tl, uint32_t tiles) { (void)tl, (void)tiles; }
+
 void tl_work_async(struct tl *tl, enum tl_block block, int64_t ps)
 {
     (void)block, (void)ps, mock_lacks(tl, "work_async");
