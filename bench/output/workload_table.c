@@ -178,7 +178,6 @@ static json_t *json_of_op(const struct workload_graph *graph,
     if (op->kind == WORKLOAD_ROOFLINE) {
         add_whole(object, "flops", op->flops);
         add_whole(object, "kernels", op->kernels);
-        add_whole(object, "rows", op->rows);
     } else if (op->kind == WORKLOAD_PRODUCT) {
         json_object_set_new(object, "product",
                             json_pack("[I, I, I]", (json_int_t)op->side[0], (json_int_t)op->side[1],

@@ -295,18 +295,16 @@ static bool fill(struct expand *expand, const struct item *item, struct workload
 {
     struct symbols *const symbols = expand->symbols;
     struct formula *const *const formula = item->formula;
-    uint64_t kernels, rows, amount;
+    uint64_t kernels, amount;
     bool good = true;
     switch (item->kind) {
     case ITEM_ROOFLINE:
         good = formula_amount(symbols, formula[FORMULA_FLOPS], 1, &amount) &&
                formula_amount(symbols, formula[FORMULA_BYTES], 1, &op->bytes) &&
-               formula_whole(symbols, formula[FORMULA_KERNELS], 1, 1, UINT32_MAX, &kernels) &&
-               formula_whole(symbols, formula[FORMULA_ROWS], 0, 0, UINT32_MAX, &rows);
+               formula_whole(symbols, formula[FORMULA_KERNELS], 1, 1, UINT32_MAX, &kernels);
         if (good) {
             op->flops = amount;
             op->kernels = (uint32_t)kernels;
-            op->rows = (uint32_t)rows;
         }
         break;
     case ITEM_PRODUCT:

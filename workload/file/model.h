@@ -32,7 +32,6 @@ enum item_formula {
     FORMULA_BYTES, /* of a send or receive, the message's */
     FORMULA_FLOPS,
     FORMULA_KERNELS,
-    FORMULA_ROWS,
     FORMULA_TIME,
     FORMULA_M,
     FORMULA_N,

@@ -64,7 +64,6 @@ static const struct {
     {"flops", BIT(ITEM_ROOFLINE), FORMULA_FLOPS},
     {"bytes", BIT(ITEM_ROOFLINE) | BIT(ITEM_COLLECTIVE), FORMULA_BYTES},
     {"kernels", BIT(ITEM_ROOFLINE), FORMULA_KERNELS},
-    {"rows", BIT(ITEM_ROOFLINE), FORMULA_ROWS},
     {"vector", BIT(ITEM_ROOFLINE), ITEM_FORMULAS},
     {"product", BIT(ITEM_PRODUCT), ITEM_FORMULAS},
     {"time", BIT(ITEM_TIME), FORMULA_TIME},

@@ -73,7 +73,6 @@ struct workload_op {
                                       group's first rank from each rank, or to each from it; the
                                       other blocks share the rest. 0: all blocks are alike */
     uint32_t kernels;              /* of a roofline: launches that it stands for, at least 1 */
-    uint32_t rows;                 /* of a roofline: least side of its products; 0: not known */
     uint64_t id;                   /* as its file numbers it (a node's id); else its line, */
     uint32_t column;               /* and the column there; 0: id is a node's */
 };

@@ -172,7 +172,7 @@ static void test_all_kinds(void **state)
         "  groups: {pairs: [[0, 1], [3, 2]]}\n"
         "  algorithms: {pairs: ring_allreduce}\n"
         "  ops:\n"
-        "    - {flops: 100, bytes: 200, kernels: 3, rows: 64, purpose: update, vector: true}\n"
+        "    - {flops: 100, bytes: 200, kernels: 3, purpose: update, vector: true}\n"
         "    - {product: 2x3x4, dtype: f32}\n"
         "    - {product: [1 + 1, 3, 2^2]}\n"
         "    - {time: 1.5us}\n"
@@ -189,7 +189,6 @@ static void test_all_kinds(void **state)
     assert_int_equal(op[0].flops, 100);
     assert_int_equal(op[0].bytes, 200);
     assert_int_equal(op[0].kernels, 3);
-    assert_int_equal(op[0].rows, 64);
     assert_int_equal(op[0].purpose, WORKLOAD_UPDATE);
     assert_int_equal(op[0].matrix, 0);
     assert_int_equal(op[1].kind, WORKLOAD_PRODUCT);
