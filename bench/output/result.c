@@ -96,3 +96,17 @@ const char *result_cancellation(enum cw_sync sync, bool lazy)
         return NULL;
     return lazy ? "lazy" : "aggressive";
 }
+
+double result_bus_factor(enum ccl_collective collective, double n)
+{
+    switch (collective) {
+    case CCL_ALL_REDUCE:
+        return 2 * (n - 1) / n;
+    case CCL_REDUCE_SCATTER:
+    case CCL_ALL_GATHER:
+    case CCL_ALL_TO_ALL:
+        return (n - 1) / n;
+    default:
+        return 1;
+    }
+}

@@ -238,4 +238,7 @@ int64_t result_mean_ps(int64_t sum_ps, uint32_t count);
 int result_judge(const struct result *result, bool bound_holds, bool loaded,
                  struct cw_error *error);
 
+/* busbw / algbw, as nccl-tests has it, of n ranks. */
+double result_bus_factor(enum ccl_collective collective, double n);
+
 #endif

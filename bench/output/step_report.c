@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bench/output/report.h"
+#include "bench/output/result.h"
 #include "bench/output/workload_table.h"
 
 void step_report_free(struct step_report *report)
@@ -84,19 +85,9 @@ const char *step_row_name(const struct step_report *report, const struct step_op
 
 double step_bus_factor(const struct step_op_row *row)
 {
-    const double n = row->ranks;
-    if (row->kind != WORKLOAD_COLLECTIVE || row->ranks < 2)
-        return 1;
-    switch ((enum ccl_collective)row->collective) {
-    case CCL_ALL_REDUCE:
-        return 2 * (n - 1) / n;
-    case CCL_REDUCE_SCATTER:
-    case CCL_ALL_GATHER:
-    case CCL_ALL_TO_ALL:
-        return (n - 1) / n;
-    default:
-        return 1;
-    }
+    return row->kind == WORKLOAD_COLLECTIVE && row->ranks >= 2
+               ? result_bus_factor((enum ccl_collective)row->collective, row->ranks)
+               : 1;
 }
 
 double step_row_algbw_gbs(const struct step_op_row *row)

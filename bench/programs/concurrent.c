@@ -449,7 +449,7 @@ static int add_call_row(struct concurrent *own, uint32_t call, struct cw_error *
     row->flops = computes ? compute_flops(&c->job) : 0;
     row->together = c->together;
     row->counted_bytes = row->bytes * (c->together || row->shards == 0 ? 1 : c->shards);
-    row->bus_factor = row_work_bus_factor(does, (double)c->size * (c->together ? c->shards : 1));
+    row->bus_factor = result_bus_factor(does, (double)c->size * (c->together ? c->shards : 1));
     bench_set_bound(row, c->bound);
     row->time_ps = row->host_time_ps = result_mean_ps(r->slowest_ps, times);
     snprintf(row->algorithm, sizeof row->algorithm, "%s", r->algorithm);

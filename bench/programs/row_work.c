@@ -55,20 +55,6 @@ static bool are_added_together(const struct bench_session *session, enum ccl_col
            dist_facts(session->dist)->parts == 0;
 }
 
-double row_work_bus_factor(enum ccl_collective collective, double n)
-{
-    switch (collective) {
-    case CCL_ALL_REDUCE:
-        return 2 * (n - 1) / n;
-    case CCL_REDUCE_SCATTER:
-    case CCL_ALL_GATHER:
-    case CCL_ALL_TO_ALL:
-        return (n - 1) / n;
-    default:
-        return 1;
-    }
-}
-
 static struct hw_bound bound_of(const struct bench_session *session, const struct result_row *row,
                                 enum ccl_collective collective)
 {
@@ -107,7 +93,7 @@ struct result_row *row_work_add(struct bench_session *session, const char *name,
     const uint32_t shards = row->shards > 0 ? row->shards : 1;
     row->counted_bytes = row->together ? row->bytes : row->bytes * shards;
     row->bus_factor =
-        row_work_bus_factor(collective, (double)row->ranks * (row->together ? (double)shards : 1));
+        result_bus_factor(collective, (double)row->ranks * (row->together ? (double)shards : 1));
     struct hw_bound bound = {.by = NULL};
     if (collective != CCL_CUSTOM)
         bound = bound_of(session, row, collective);

@@ -26,9 +26,6 @@ struct result_row *row_work_add(struct bench_session *session, const char *name,
                                 enum ccl_collective collective, uint64_t n_elem,
                                 struct cw_error *error);
 
-/* busbw / algbw, as nccl-tests has it, of n ranks. */
-double row_work_bus_factor(enum ccl_collective collective, double n);
-
 /* Counts the links that the machine has, of each kind between SIPs that carried something. */
 void row_work_count_links(const struct bench_session *session, struct result_row *row);
 /* Finds out, of a row with its links and its time, why it is far from its bound (struct
