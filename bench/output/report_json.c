@@ -38,7 +38,7 @@ static json_t *text_or_null(const char *text)
     return text[0] == '\0' ? json_null() : report_text(text);
 }
 
-static json_t *hash_or_null(bool given, uint64_t hash)
+json_t *report_hash_or_null(bool given, uint64_t hash)
 {
     char text[17];
     snprintf(text, sizeof text, "%016" PRIx64, hash);
@@ -236,7 +236,7 @@ static json_t *row_json(const struct result *result, const struct result_row *ro
                row->ranks_differ < 0 ? json_null() : json_integer(row->ranks_differ));
     report_put(&object, "not_finite",
                row->not_finite < 0 ? json_null() : json_integer(row->not_finite));
-    report_put(&object, "data_hash", hash_or_null(row->has_hash, row->data_hash));
+    report_put(&object, "data_hash", report_hash_or_null(row->has_hash, row->data_hash));
     report_put(&object, "credit_wait_ns", json_ns(row->credit_longest.ps));
     report_put(&object, "credit_wait_pe",
                row->credit_longest.ps > 0 ? place_json(&row->credit_longest) : json_null());
@@ -441,7 +441,7 @@ json_t *report_engine_json(const struct result_engine *engine)
         report_put(&object, "process", process_json(engine->phases));
     report_put(&object, "committed_events_per_s", json_real(engine->events_per_s));
     report_put(&object, "ipcq_messages", json_u64(engine->ipcq_messages));
-    report_put(&object, "trace_hash", hash_or_null(true, stats->trace_hash));
+    report_put(&object, "trace_hash", report_hash_or_null(true, stats->trace_hash));
     put_counts(&object, stats);
     report_put(&object, "workers", workers_json(engine));
     if (engine->has_cut)
@@ -544,7 +544,7 @@ json_t *report_comparison_json(const struct result *result)
 {
     const struct cw_stats *const stats = &result->engine.stats;
     json_t *object = json_object();
-    report_put(&object, "trace_hash", hash_or_null(true, stats->trace_hash));
+    report_put(&object, "trace_hash", report_hash_or_null(true, stats->trace_hash));
     report_put(&object, "events_committed", json_u64(stats->events_committed));
     report_put(&object, "sim_time_ns", json_ns(result->sim_time_ps));
     report_put(&object, "init_time_ns", json_ns(result->init_time_ps));

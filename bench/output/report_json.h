@@ -25,6 +25,9 @@ void report_append(json_t **list, json_t *value);
  * ASCII becomes '?'. NULL: out of memory. */
 json_t *report_text(const char *text);
 
+/* 16 hexadecimal digits; null where it is not given. NULL: out of memory. */
+json_t *report_hash_or_null(bool given, uint64_t hash);
+
 /* The whole object that report_json() writes. NULL: out of memory. */
 json_t *report_document(const struct result *result);
 /* One row of it; and the object with other rows, which it takes. NULL: out of memory. */

@@ -268,6 +268,9 @@ json_t *step_report_json(const struct step_report *report)
     report_put(&object, "ranks", number(report->graph.rank_count));
     report_put(&object, "modes", modes_json(&report->modes));
     report_put(&object, "step_ns", ns(report->result.step_ps));
+    report_put(
+        &object, "times_hash",
+        report_hash_or_null(true, step_times_hash(&report->result, report->graph.rank_count)));
     report_put(&object, "tokens_per_s", known(quotes->tokens_per_s));
     report_put(&object, "flops_per_s", known(quotes->flops_per_s));
     report_put(&object, "utilisation", known(quotes->utilisation));

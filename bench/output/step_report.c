@@ -132,6 +132,8 @@ static void print_quotes(FILE *file, const struct step_report *report)
         fprintf(file, "# First token       : %.6f us, then %.6f us per token\n",
                 quotes->first_token_ps / 1e6, quotes->token_ps / 1e6);
     workload_fit_print(file, "# ", &report->graph, &report->fit);
+    fprintf(file, "# Starts and ends   : hash %016" PRIx64 "\n",
+            step_times_hash(&report->result, report->graph.rank_count));
     if (report->result.verified)
         fprintf(file, "# Wrong values      : %" PRIu64 "%s\n", report->result.wrong,
                 report->result.wrong == 0 ? " OK" : "");

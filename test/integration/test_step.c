@@ -72,6 +72,7 @@ static void a_pipeline_s_json(void **state)
     const json_t *const path = json_object_get(step, "critical_path");
     assert_true(number_at(step, "step_ns") == 33000);
     assert_true(json_ps(root, "time_ns") == 33000000);
+    assert_int_equal(strlen(json_string_value(json_object_get(step, "times_hash"))), 16);
     assert_true(fabs(number_at(step, "tokens_per_s") - 1e9) < 1);
     assert_true(json_is_true(json_object_get(step, "fits")));
     assert_true(number_at(step, "memory_bytes") == 1073741824);
@@ -113,6 +114,7 @@ static void tables_and_timeline(void **state)
         run_line(0, "step " MACHINE "--set workload.values.m=2 --trace %s %s", trace, path);
     assert_non_null(strstr(output.out, "# Step              : 15.000000 us"));
     assert_non_null(strstr(output.out, "it fits"));
+    assert_non_null(strstr(output.out, "# Starts and ends   : hash "));
     assert_non_null(strstr(output.out, "# limited by backward; next forward"));
     run_output_free(&output);
     char *const text = read_file(trace);

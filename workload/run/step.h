@@ -57,6 +57,9 @@ int step_run(const struct step_options *options, struct step_result *result,
              struct cw_error *error);
 void step_result_free(struct step_result *result);
 
+/* Of when all operations began and ended (workload/STEPS.md, "How a step runs"). */
+uint64_t step_times_hash(const struct step_result *result, uint32_t rank_count);
+
 /* The set that stands for those whose collectives are in order together with this one's. */
 uint32_t step_order_of(const struct workload_graph *graph, const struct step_modes *modes,
                        uint32_t set);

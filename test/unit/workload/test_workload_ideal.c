@@ -2,6 +2,8 @@
  * test_workload_ideal.c: steps with free launches and communication have closed forms; which
  * operations meet; what may begin when.
  */
+#include <xxhash.h>
+
 #include "test/support/test_step_support.h"
 #include "workload/graph/meetings.h"
 #include "workload/run/ideal.h"
@@ -31,6 +33,27 @@ static void a_pipeline_fills_and_drains_once(void **state)
             step_result_free(&result);
             workload_graph_free(&graph);
         }
+}
+
+/* As STEPS.md defines it, of a rank that passes forward and backward once. */
+static void starts_and_ends_have_a_hash(void **state)
+{
+    (void)state;
+    static const uint64_t times_ps[][2] = {{0, 1000}, {1000, 3001}};
+    struct workload_graph graph = {0};
+    struct step_result result;
+    uint64_t hash = 0;
+    make_pipeline(&graph, 1, 1, 1000, 2001, true);
+    (void)step_of(&graph, (struct step_modes){.in_program_order = true}, &result);
+    for (size_t i = 0; i < 2; i++) {
+        const uint64_t words[] = {hash, times_ps[i][0], times_ps[i][1]};
+        hash = XXH3_64bits(words, sizeof words);
+    }
+    assert_true(step_times_hash(&result, 1) == hash);
+    result.spans[1].end_ps++;
+    assert_true(step_times_hash(&result, 1) != hash);
+    step_result_free(&result);
+    workload_graph_free(&graph);
 }
 
 /* Both ends of a message; a call's ranks in their order. */
@@ -216,6 +239,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pipeline_fills_and_drains_once),
+        cmocka_unit_test(starts_and_ends_have_a_hash),
         cmocka_unit_test(calls_and_messages_meet),
         cmocka_unit_test(a_call_ends_when_its_last_rank_begins),
         cmocka_unit_test(an_operation_may_follow_a_begin),
