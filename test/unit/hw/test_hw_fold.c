@@ -1,0 +1,369 @@
+/*
+ * test_hw_fold.c: every fold of every topology on every number of SIPs that it joins, and of lists
+ * of levels. Relabellings are a group that moves each SIP of a class to its representative; routes,
+ * switches, directions and cables of the machine are the same afterwards. What single SIPs have is
+ * found.
+ */
+#include "test/support/test_hw_support.h"
+#include "test/support/test_machines.h"
+
+#include "hw/topology/fold.h"
+
+/* ---- each fold of each machine --------------------------------------------------------------- */
+
+typedef void check_fn(const struct hw_config *hw, const struct hw_fold *fold);
+
+static bool is_kept_by_seed(void *arg, const struct hw_fold *one_digit)
+{
+    (void)one_digit;
+    return below(arg, 2) == 0;
+}
+
+static uint32_t folds_seen, partial_seen;
+
+/* Each candidate, and some of the folds that have some of its turns. */
+static void on_each_fold_of(const struct hw_config *hw, check_fn *check)
+{
+    struct hw_fold fold;
+    hw_fold_none(hw, &fold);
+    assert_int_equal(fold.sips, fold.of);
+    check(hw, &fold);
+    for (uint32_t number = 0; hw_fold_candidate(hw, number, &fold); number++) {
+        check(hw, &fold);
+        folds_seen++;
+        for (uint64_t seed = 0; seed < 4; seed++) {
+            struct hw_fold narrow = fold;
+            uint64_t rng = seed;
+            hw_fold_narrow(&narrow, is_kept_by_seed, &rng);
+            assert_true(narrow.sips % fold.sips == 0);
+            partial_seen += narrow.sips > fold.sips && narrow.sips < fold.of;
+            check(hw, &narrow);
+        }
+    }
+}
+
+static check_fn *wanted;
+static void on_machine(const struct hw_config *hw) { on_each_fold_of(hw, wanted); }
+
+static void on_each_fold(check_fn *check)
+{
+    wanted = check;
+    folds_seen = partial_seen = 0;
+    on_each_machine(on_machine);
+    assert_true(folds_seen > 200 && partial_seen > 100);
+}
+
+/* ---- the group ------------------------------------------------------------------------------- */
+
+static void check_group(const struct hw_config *hw, const struct hw_fold *fold)
+{
+    const uint32_t n = hw->sip_count;
+    bool is_member[SIPS_MAX] = {false};
+    uint32_t least = 0;
+    assert_int_equal(fold->of, n);
+    for (uint32_t index = 0; index < fold->sips; index++) {
+        const uint32_t r = hw_fold_sip(fold, index);
+        assert_true(index == 0 || r > least);
+        least = r;
+        assert_int_equal(hw_fold_index(fold, r), index);
+        assert_int_equal(hw_fold_representative(fold, r), r);
+        assert_int_equal(hw_fold_member(fold, r, 0), r);
+        for (uint32_t k = 0; k < hw_fold_alike(fold); k++) {
+            const uint32_t sip = hw_fold_member(fold, r, k);
+            assert_true(sip < n && !is_member[sip]);
+            is_member[sip] = true;
+            assert_int_equal(hw_fold_representative(fold, sip), r);
+        }
+    }
+    for (uint32_t x = 0; x < n; x++) {
+        bool is_image[SIPS_MAX] = {false};
+        assert_true(is_member[x]);
+        assert_int_equal(hw_fold_moved(fold, x, x), hw_fold_representative(fold, x));
+        for (uint32_t sip = 0; sip < n; sip++) {
+            const uint32_t to = hw_fold_moved(fold, x, sip);
+            assert_true(to < n && !is_image[to]);
+            is_image[to] = true;
+            assert_int_equal(hw_fold_representative(fold, to), hw_fold_representative(fold, sip));
+            if (hw_fold_representative(fold, x) == x)
+                assert_int_equal(to, sip);
+            for (uint32_t y = 0; y < n; y++) /* the turn of x and then that of y's image is y's */
+                assert_int_equal(hw_fold_moved(fold, hw_fold_moved(fold, x, y), to),
+                                 hw_fold_moved(fold, y, sip));
+        }
+    }
+}
+
+static void relabellings_are_a_group_that_moves_sips_to_representatives(void **state)
+{
+    (void)state;
+    on_each_fold(check_group);
+}
+
+/* ---- the machine afterwards ------------------------------------------------------------------ */
+
+/* The switch that a relabelling takes a switch to. */
+static uint32_t switch_moved(const struct hw_config *hw, const struct hw_fold *fold, uint32_t x,
+                             uint32_t sip, uint32_t outlet)
+{
+    return hw->sip_topology->switch_of(hw, hw_fold_moved(fold, x, sip), outlet);
+}
+
+static void check_routes(const struct hw_config *hw, const struct hw_fold *fold)
+{
+    const struct hw_topology_ops *const t = hw->sip_topology;
+    char why[HW_FOLD_WHY_BYTES];
+    assert_true(hw_fold_keeps(hw, fold, why));
+    for (uint32_t k = 0; k < hw_fold_alike(fold); k++) {
+        const uint32_t x = hw_fold_member(fold, 0, k);
+        for (uint32_t sip = 0; sip < hw->sip_count; sip++)
+            for (uint32_t to = 0; to < hw->sip_count; to++) {
+                const uint32_t sip2 = hw_fold_moved(fold, x, sip);
+                const uint32_t to2 = hw_fold_moved(fold, x, to);
+                assert_int_equal(t->distance(hw, sip, to), t->distance(hw, sip2, to2));
+                if (sip == to)
+                    continue;
+                const uint32_t outlet = t->exit(hw, sip, to);
+                assert_int_equal(t->exit(hw, sip2, to2), outlet);
+                assert_int_equal(t->next_sip(hw, sip2, outlet, to2),
+                                 hw_fold_moved(fold, x, t->next_sip(hw, sip, outlet, to)));
+                if (!hw_outlet(hw, outlet).to_switch)
+                    continue;
+                const uint32_t number = t->switch_of(hw, sip, outlet);
+                const uint32_t number2 = t->switch_of(hw, sip2, outlet);
+                assert_int_equal(hw_fold_switch_index(fold, number),
+                                 hw_fold_switch_index(fold, number2));
+                assert_int_equal(t->switch_exit(hw, number2, to2),
+                                 hw_fold_moved(fold, x, t->switch_exit(hw, number, to)));
+                assert_int_equal(hw_switch_link(hw, number), hw_switch_link(hw, number2));
+            }
+    }
+}
+
+static void routes_are_the_same_afterwards(void **state)
+{
+    (void)state;
+    on_each_fold(check_routes);
+}
+
+/* A cable is given once, at one of its ends, which a turn may change. */
+static bool has_cable(const struct hw_config *hw, uint32_t a, uint32_t outlet, uint32_t b)
+{
+    const uint32_t entry = hw_outlet(hw, outlet).entry;
+    struct hw_cable cable;
+    return (hw->sip_topology->cable(hw, a, outlet, &cable) && cable.to == b) ||
+           (hw->sip_topology->cable(hw, b, entry, &cable) && cable.to == a);
+}
+
+static void check_cables(const struct hw_config *hw, const struct hw_fold *fold)
+{
+    for (uint32_t k = 0; k < hw_fold_alike(fold); k++) {
+        const uint32_t x = hw_fold_member(fold, 0, k);
+        for (uint32_t sip = 0; sip < hw->sip_count; sip++)
+            for (uint32_t outlet = 0; outlet < hw_outlets(hw); outlet++) {
+                struct hw_cable cable, image;
+                const uint32_t sip2 = hw_fold_moved(fold, x, sip);
+                if (outlet == HW_OUTLET_NONE || !hw->sip_topology->cable(hw, sip, outlet, &cable))
+                    continue;
+                if (cable.to_switch) {
+                    assert_true(hw->sip_topology->cable(hw, sip2, outlet, &image));
+                    assert_int_equal(image.to, switch_moved(hw, fold, x, sip, outlet));
+                } else {
+                    assert_true(has_cable(hw, sip2, outlet, hw_fold_moved(fold, x, cable.to)));
+                }
+            }
+    }
+}
+
+static void cables_are_the_same_afterwards(void **state)
+{
+    (void)state;
+    on_each_fold(check_cables);
+}
+
+static bool directions_commute(const struct hw_config *hw, const struct hw_fold *fold,
+                               enum hw_port port)
+{
+    for (uint32_t x = 0; x < hw->sip_count; x++)
+        for (uint32_t sip = 0; sip < hw->sip_count; sip++) {
+            uint32_t to = 0, to2 = 0;
+            const bool is_there = hw->sip_topology->neighbour(hw, sip, port, &to);
+            if (hw->sip_topology->neighbour(hw, hw_fold_moved(fold, x, sip), port, &to2) !=
+                is_there)
+                return false;
+            if (is_there && to2 != hw_fold_moved(fold, x, to))
+                return false;
+        }
+    return true;
+}
+
+static uint32_t directions_kept, directions_lost;
+
+static void check_directions(const struct hw_config *hw, const struct hw_fold *fold)
+{
+    for (enum hw_port port = 0; port < HW_PORTS; port++) {
+        const bool keeps = directions_commute(hw, fold, port);
+        assert_int_equal(hw_fold_keeps_direction(hw, fold, port), keeps);
+        directions_kept += keeps;
+        directions_lost += !keeps;
+    }
+}
+
+static void directions_are_the_same_where_a_fold_says_so(void **state)
+{
+    (void)state;
+    on_each_fold(check_directions);
+    assert_true(directions_kept > 500 && directions_lost > 50);
+}
+
+/* ---- switches -------------------------------------------------------------------------------- */
+
+static void check_switches(const struct hw_config *hw, const struct hw_fold *fold)
+{
+    const struct hw_topology_ops *const t = hw->sip_topology;
+    if (hw_switches(hw) == 0 || hw->sip_count == 1) {
+        assert_true(hw_switches(hw) > 0 || hw_fold_switches(fold) == 0);
+        return;
+    }
+    for (uint32_t index = 0; index < hw_fold_switches(fold); index++) {
+        const uint32_t number = hw_fold_switch_at(fold, index);
+        assert_true(number < hw_switches(hw));
+        assert_int_equal(hw_fold_switch_index(fold, number), index);
+    }
+    for (uint32_t outlet = 0; outlet < hw_outlets(hw); outlet++) {
+        if (outlet == HW_OUTLET_NONE || hw_outlet(hw, outlet).link == HW_LINK_KINDS ||
+            !hw_outlet(hw, outlet).to_switch)
+            continue;
+        for (uint32_t sip = 0; sip < hw->sip_count; sip++) {
+            const uint32_t number = t->switch_of(hw, sip, outlet);
+            const uint32_t index = hw_fold_switch_index(fold, number);
+            const uint32_t link = hw_fold_switch_link_to(fold, number, sip);
+            assert_true(index < hw_fold_switches(fold));
+            assert_true(link < hw_fold_switch_links_max(fold));
+            /* that link of the representative leads to the SIP's representative */
+            const uint32_t at = hw_fold_switch_sip(fold, hw_fold_switch_at(fold, index), link);
+            assert_int_equal(at, hw_fold_representative(fold, sip));
+            assert_int_equal(t->switch_of(hw, at, outlet), hw_fold_switch_at(fold, index));
+        }
+    }
+}
+
+static void each_link_of_a_switch_stands_for_those_to_a_class_of_sips(void **state)
+{
+    (void)state;
+    on_each_fold(check_switches);
+}
+
+/* ---- which folds there are ------------------------------------------------------------------- */
+
+static struct hw_config machine(const struct hw_topology_ops *topology, uint32_t sips)
+{
+    struct hw_config hw;
+    assert_true(machine_of(topology, sips, &hw));
+    return hw;
+}
+
+static void the_widest_fold_has_one_sip_except_on_lines(void **state)
+{
+    (void)state;
+    struct hw_fold fold;
+    for (uint32_t i = 0; hw_topology_at(i) != NULL; i++) {
+        struct hw_config hw;
+        if (!machine_of(hw_topology_at(i), 24, &hw))
+            continue; /* levels are not just a number of SIPs */
+        assert_true(hw_fold_candidate(&hw, 0, &fold));
+        assert_int_equal(fold.sips, hw_topology_at(i)->lines == HW_SIP_LINES_OPEN ? 24 : 1);
+        assert_true(fold.translates);
+    }
+}
+
+/* Exclusive ors: the factors of a power of two. */
+static void behind_one_switch_factors_turn_by_themselves(void **state)
+{
+    (void)state;
+    const struct hw_config hw = machine(&hw_switch, 16);
+    struct hw_fold fold;
+    assert_true(hw_fold_candidate(&hw, 1, &fold));
+    assert_int_equal(fold.sips, 1);
+    assert_false(fold.translates);
+    for (uint32_t x = 0; x < 16; x++)
+        for (uint32_t sip = 0; sip < 16; sip++)
+            assert_int_equal(hw_fold_moved(&fold, x, sip), x ^ sip);
+    bool has_groups_of_four = false;
+    for (uint32_t number = 2; hw_fold_candidate(&hw, number, &fold); number++)
+        has_groups_of_four |= fold.count == 2 && fold.digit[0].size == 4 &&
+                              hw_fold_moved(&fold, 5, 0) == 15 && hw_fold_moved(&fold, 5, 9) == 4;
+    assert_true(has_groups_of_four);
+}
+
+static bool keeps_every_third(void *arg, const struct hw_fold *one_digit)
+{
+    const bool *const slow = arg;
+    for (uint32_t x = 0; x < one_digit->of; x++)
+        for (uint32_t sip = 0; sip < one_digit->of; sip++)
+            if (slow[sip] != slow[hw_fold_moved(one_digit, x, sip)])
+                return false;
+    return true;
+}
+
+/* A torus of 6 x 4 whose every third column is slow, or whose row 1 is. */
+static void a_fold_is_narrowed_to_the_least_steps_that_keep_slow_sips(void **state)
+{
+    (void)state;
+    const struct hw_config hw = machine(&hw_torus_2d, 24);
+    struct hw_fold fold;
+    bool slow[24];
+    assert_true(hw_fold_candidate(&hw, 0, &fold));
+    for (uint32_t sip = 0; sip < 24; sip++)
+        slow[sip] = sip % 6 % 3 == 2;
+    hw_fold_narrow(&fold, keeps_every_third, slow);
+    assert_int_equal(fold.sips, 3);
+    assert_int_equal(fold.digit[0].step, 3);
+    assert_true(fold.translates);
+    for (uint32_t sip = 0; sip < 24; sip++)
+        slow[sip] = sip / 6 == 1;
+    assert_true(hw_fold_candidate(&hw, 0, &fold));
+    hw_fold_narrow(&fold, keeps_every_third, slow);
+    assert_int_equal(fold.sips, 4);
+    assert_int_equal(fold.digit[1].step, 4);
+}
+
+/* ---- what single SIPs have ------------------------------------------------------------------- */
+
+static void jitter_that_is_drawn_or_of_one_sip_is_named(void **state)
+{
+    (void)state;
+    struct hw_config hw = machine(&hw_ring_1d, 8);
+    struct hw_fold fold;
+    char why[HW_FOLD_WHY_BYTES];
+    struct hw_jitter_kind *const kind = &hw.link_jitter[HW_LINK_UCIE];
+    assert_true(hw_fold_candidate(&hw, 0, &fold));
+    *kind = (struct hw_jitter_kind){.active = true, .slower_percent = 30};
+    assert_true(hw_fold_keeps(&hw, &fold, why));
+    kind->distribution = HW_JITTER_FIXED;
+    assert_true(hw_fold_keeps(&hw, &fold, why));
+    kind->only_parts = 1, kind->only[0] = 3;
+    assert_false(hw_fold_keeps(&hw, &fold, why));
+    assert_string_equal(why, "only SIP 3 has a late ucie");
+    kind->only_parts = 0, kind->distribution = HW_JITTER_UNIFORM;
+    assert_false(hw_fold_keeps(&hw, &fold, why));
+    assert_string_equal(why, "the jitter of ucie is drawn for each operation, so none repeats "
+                             "another");
+    hw_fold_none(&hw, &fold);
+    assert_true(hw_fold_keeps(&hw, &fold, why));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(relabellings_are_a_group_that_moves_sips_to_representatives),
+        cmocka_unit_test(routes_are_the_same_afterwards),
+        cmocka_unit_test(cables_are_the_same_afterwards),
+        cmocka_unit_test(directions_are_the_same_where_a_fold_says_so),
+        cmocka_unit_test(each_link_of_a_switch_stands_for_those_to_a_class_of_sips),
+        cmocka_unit_test(the_widest_fold_has_one_sip_except_on_lines),
+        cmocka_unit_test(behind_one_switch_factors_turn_by_themselves),
+        cmocka_unit_test(a_fold_is_narrowed_to_the_least_steps_that_keep_slow_sips),
+        cmocka_unit_test(jitter_that_is_drawn_or_of_one_sip_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
