@@ -536,10 +536,10 @@ enum lp_transfer_kind {
     LP_TRANSFER_SIGNAL     /* control, from io_cpu to io_cpu; seq: an operation, dir: what is said
                               of it (fabric/sequencer.c) */
 };
-enum { LP_TRANSFER_LAST = 1 };   /* flag: the last chunk, or the whole, of its transfer */
-enum { LP_TRANSFER_REDUCE = 2 }; /* flag: a put_reduce */
-enum { LP_TRANSFER_DIRECT = 4 }; /* flag: a store that does not pass the destination's PE_DMA */
-enum { LP_TRANSFER_BACK = 8 };   /* flag: from outside into the SIP that it came from, on its way */
+enum { LP_TRANSFER_LAST = 1 };    /* flag: the last chunk, or the whole, of its transfer */
+enum { LP_TRANSFER_REDUCE = 2 };  /* flag: a put_reduce */
+enum { LP_TRANSFER_DIRECT = 4 };  /* flag: a store that does not pass the destination's PE_DMA */
+enum { LP_TRANSFER_OUTSIDE = 8 }; /* flag: it comes to the IO die from outside the SIP */
 
 /* A transfer between two LPs; the event's time is its tail's. 40 bytes. */
 struct lp_transfer {
@@ -551,7 +551,7 @@ struct lp_transfer {
     uint8_t flags;  /* and the hardware queue: lp_queue_of() */
     uint8_t dir;    /* the queue's direction at the destination */
     uint8_t memory; /* enum hw_memory at the destination */
-    uint8_t port;   /* by which it enters the LP: a port; from outside a SIP: an outlet */
+    uint8_t port;   /* by which it enters the LP: a port; from outside the SIP: an outlet */
     uint8_t exit;   /* outlet by which it must leave the first SIP, or HW_OUTLET_NONE */
     uint8_t reserved[2];
     uint32_t order; /* puts and notifications: number among all from src to dst; loads: bytes; of

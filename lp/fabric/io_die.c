@@ -77,20 +77,16 @@ static void leave_sip(struct die_view *view, const struct cw_event *event, struc
     const struct lp_model *m = view->m;
     const uint32_t to_sip = lp_sip_of(m, transfer->dst);
     const struct hw_sip_port out = hw_outlet(&m->hw, outlet);
-    uint32_t lp;
     cw_check(view->ctx, out.link < HW_LINK_KINDS);
     cross_io_die_link(view, flight, out.link, m->links.first[LP_LINKS_OUTER] + outlet,
                       out.to_switch ? HW_NODE_SWITCH : HW_NODE_IO_PORT);
     transfer->port = out.entry;
     transfer->exit = HW_OUTLET_NONE;
-    if (out.to_switch) {
-        lp = m->lps.first_switch + m->hw.sip_topology->switch_of(&m->hw, view->sip, outlet);
-    } else {
-        const uint32_t next = hw_route_next_sip(&m->hw, view->sip, outlet, to_sip);
-        lp = lp_of_io_die(m, next);
-        if (next == lp_sip_of(m, transfer->src)) /* its named port has led the wrong way round */
-            transfer->flags |= LP_TRANSFER_BACK;
-    }
+    transfer->flags |= LP_TRANSFER_OUTSIDE;
+    const uint32_t lp =
+        out.to_switch
+            ? m->lps.first_switch + m->hw.sip_topology->switch_of(&m->hw, view->sip, outlet)
+            : lp_of_io_die(m, hw_route_next_sip(&m->hw, view->sip, outlet, to_sip));
     lp_forward(view->ctx, lp, LP_EVENT_TRANSFER, lp_sender_of(event), transfer, flight);
 }
 
@@ -113,10 +109,8 @@ static void enter_io_port(struct die_view *view, const struct cw_event *event)
     struct lp_transfer transfer = *LP_PAYLOAD(view->ctx, event, struct lp_transfer);
     struct hw_flight flight = lp_flight(view->ctx, &transfer);
     const uint32_t to_sip = lp_sip_of(m, transfer.dst);
-    const uint32_t from_sip = lp_sip_of(m, transfer.src);
-    const bool from_cube =
-        lp_to_host(&transfer) || (from_sip == view->sip && !(transfer.flags & LP_TRANSFER_BACK));
-    transfer.flags &= (uint8_t)~LP_TRANSFER_BACK;
+    const bool from_cube = !(transfer.flags & LP_TRANSFER_OUTSIDE);
+    transfer.flags &= (uint8_t)~LP_TRANSFER_OUTSIDE;
     cw_check(view->ctx, transfer.port < (from_cube ? HW_PORTS : hw_outlets(&m->hw)));
     const enum hw_port port =
         from_cube ? (enum hw_port)transfer.port : hw_route_side(&m->hw, transfer.port);
