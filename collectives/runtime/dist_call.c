@@ -34,7 +34,7 @@ static const struct config *seen_config(const struct dist_work *work, uint32_t r
     const struct ccl_algorithm *seen = work->algorithm;
     if (seen == NULL && group->ring != NULL) {
         seen = install_plan_of(group->plans, 0).algorithm;
-        seen = seen->collective == work->submissions[rank].collective ? seen : NULL;
+        seen = seen->collective == dist_of(work, rank)->submission.collective ? seen : NULL;
     }
     return dist_seen_config(group, seen);
 }
@@ -42,7 +42,7 @@ static const struct config *seen_config(const struct dist_work *work, uint32_t r
 static struct ccl_call call_of_rank(const struct dist_work *work, uint32_t rank)
 {
     const struct dist_group *const group = work->group;
-    const struct submission *submission = &work->submissions[rank];
+    const struct submission *submission = &dist_of(work, rank)->submission;
     const struct tensor *tensor = launch_tensor(submission);
     const struct config *const config = seen_config(work, rank);
     return (struct ccl_call){.hw = &config->hw,
@@ -68,20 +68,20 @@ static bool has_shard(const struct tensor *tensor, uint32_t cube, uint32_t pe)
     return false;
 }
 
-/* Where the PEs of a rank are kept that the plans name. */
-static uint32_t *kept_pes(const struct dist_group *group, uint32_t rank)
+/* Where the PEs of a live rank are kept that the plans name. */
+static uint32_t *kept_pes(const struct dist_group *group, uint32_t slot)
 {
     const struct hw_config *const hw = &group->config->hw;
-    return group->planned + (size_t)rank * hw_cubes(hw) * hw_pes(hw);
+    return group->planned + (size_t)slot * hw_cubes(hw) * hw_pes(hw);
 }
 
 /* A part of the ranks, whose places no other part writes. */
 static void plan_part(const struct dist_group *group, uint32_t index, uint32_t parts)
 {
-    const uint64_t ranks = group->size;
-    for (uint64_t rank = ranks * index / parts; rank < ranks * (index + 1) / parts; rank++)
-        group->planned_count[rank] = install_plan_participants(group->plans, (uint32_t)rank,
-                                                               kept_pes(group, (uint32_t)rank));
+    const uint64_t live = group->live;
+    for (uint32_t i = (uint32_t)(live * index / parts); i < live * (index + 1) / parts; i++)
+        group->planned_count[i] =
+            install_plan_participants(group->plans, dist_rank_at(group, i), kept_pes(group, i));
 }
 
 static void plan_of_worker(void *arg, uint32_t worker)
@@ -94,7 +94,7 @@ static void plan_of_worker(void *arg, uint32_t worker)
 static void plan_ranks(struct dist_group *group)
 {
     enum { SHARED_RANKS_MIN = 256 }; /* fewer are not worth waking a thread for */
-    if (group->size >= SHARED_RANKS_MIN && !plugin_is_path(group->config->ccl.module))
+    if (group->live >= SHARED_RANKS_MIN && !plugin_is_path(group->config->ccl.module))
         cw_each_worker(lp_system_sim(group->dist->system), plan_of_worker, group);
     else
         plan_part(group, 0, 1);
@@ -105,13 +105,14 @@ static void plan_ranks(struct dist_group *group)
 static uint32_t planned_pes(struct dist_group *group, uint32_t rank, const uint32_t **pes)
 {
     uint32_t *const launched = group->dist->launched;
+    const uint32_t slot = dist_slot(group, rank);
     *pes = launched;
     if (group->planned == NULL)
         return install_plan_participants(group->plans, rank, launched);
-    if (group->planned_count[rank] == UINT32_MAX)
+    if (group->planned_count[slot] == UINT32_MAX)
         plan_ranks(group);
-    *pes = kept_pes(group, rank);
-    return group->planned_count[rank];
+    *pes = kept_pes(group, slot);
+    return group->planned_count[slot];
 }
 
 /* Of a group that may have no plans. */
@@ -124,7 +125,7 @@ static uint32_t sip_of_rank(const struct dist_work *work, uint32_t rank)
 static uint32_t pes_of_computation(const struct dist_work *work, uint32_t rank,
                                    const uint32_t **pes)
 {
-    const struct submission *const submission = &work->submissions[rank];
+    const struct submission *const submission = &dist_of(work, rank)->submission;
     const struct hw_config *const hw = &work->group->config->hw;
     const uint32_t first =
         hw_pe_index(hw, (struct hw_place){sip_of_rank(work, rank), 0, 0}) + submission->first_pe;
@@ -144,7 +145,7 @@ static uint32_t launched_pes(const struct dist_work *work, const struct ccl_call
     struct dist_group *const group = work->group;
     const struct ccl_algorithm *const algorithm = work->algorithm;
     uint32_t *const out = group->dist->launched;
-    const struct submission *const submission = &work->submissions[call->rank];
+    const struct submission *const submission = &dist_of(work, call->rank)->submission;
     if (submission->pes > 0)
         return pes_of_computation(work, call->rank, pes);
     const struct tensor *shards = algorithm == submission->algorithm ? submission->operands
@@ -217,7 +218,7 @@ static int validate_layout(const struct dist_work *work, uint32_t rank, struct c
 {
     const struct ccl_algorithm *const algorithm = work->algorithm;
     const struct ccl_call call = call_of_rank(work, rank);
-    const struct submission *const submission = &work->submissions[rank];
+    const struct submission *const submission = &dist_of(work, rank)->submission;
     if (launch_tensor(submission) == NULL || algorithm == submission->algorithm)
         return CW_OK;
     if (submission->messages != NULL) /* dist_check_shards() has seen to it */
@@ -254,8 +255,8 @@ static int check_size(const struct dist_work *work, const struct ccl_call *call,
  * call. */
 static int validate_group(const struct dist_work *work, struct cw_error *error)
 {
-    const struct tensor_group group = {work->tensors, work->group->size};
-    if (work->submitted < work->group->size || work->group->plans == NULL)
+    const struct tensor_group group = {work->tensors, work->group->live};
+    if (work->submitted < work->group->live || work->group->plans == NULL)
         return CW_OK;
     for (uint32_t rank = 0; rank < group.ranks; rank++)
         if (group.tensor[rank] == NULL)
@@ -286,7 +287,7 @@ static int launch_rank(struct dist_work *work, uint32_t rank, struct cw_error *e
 {
     const struct dist *const dist = work->dist;
     const struct ccl_algorithm *const algorithm = work->algorithm;
-    const struct submission *submission = &work->submissions[rank];
+    const struct submission *submission = &dist_of(work, rank)->submission;
     const struct tensor *tensor = launch_tensor(submission);
     const struct ccl_call call = call_of_rank(work, rank);
     const struct hw_grid grid = hw_sip_grid(call.hw);
@@ -333,7 +334,7 @@ static int launch_rank(struct dist_work *work, uint32_t rank, struct cw_error *e
         count = dist_messages_threads(submission->messages, rank, pes, count, dist->launched);
         pes = dist->launched;
     }
-    work->left[rank] = count;
+    dist_of(work, rank)->left = count;
     return lp_system_submit_launches(dist->system, pes, count,
                                      kernel_of_call(algorithm, submission), &args, error);
 }
@@ -343,7 +344,7 @@ static int launch_rank(struct dist_work *work, uint32_t rank, struct cw_error *e
 /* A collective whose result is new on this rank. */
 static bool has_new_result(const struct dist_work *work, uint32_t rank)
 {
-    const struct submission *const submission = &work->submissions[rank];
+    const struct submission *const submission = &dist_of(work, rank)->submission;
     switch (submission->collective) {
     case CCL_ALL_REDUCE:
         return work->group->size * tensor_parts(submission->in) > 1;
@@ -369,8 +370,9 @@ static int check_written(const struct dist_work *work, struct cw_error *error)
     if (!plugin_is_path(group->config->ccl.module) || algorithm->schedule != NULL ||
         group->plans == NULL || algorithm != install_plan_of(group->plans, 0).algorithm)
         return CW_OK;
-    for (uint32_t rank = 0; rank < group->size; rank++) {
-        const struct submission *const submission = &work->submissions[rank];
+    for (uint32_t slot = 0; slot < group->live; slot++) {
+        const uint32_t rank = dist_rank_at(group, slot);
+        const struct submission *const submission = &dist_of(work, rank)->submission;
         const struct tensor *const out = submission->out;
         for (uint32_t i = 0; has_new_result(work, rank) && i < out->shard_count; i++) {
             const struct tensor_shard *const shard = &out->shard[i];
@@ -400,9 +402,9 @@ static const struct ccl_algorithm *chosen(const struct dist_work *work, const st
 {
     struct dist_group *const group = work->group;
     struct ccl_choice choice;
-    if (work->submissions[call->rank].algorithm != NULL)
-        return work->submissions[call->rank].algorithm;
-    if (work->submissions[call->rank].messages != NULL)
+    if (dist_of(work, call->rank)->submission.algorithm != NULL)
+        return dist_of(work, call->rank)->submission.algorithm;
+    if (dist_of(work, call->rank)->submission.messages != NULL)
         return install_plan_of(group->plans, call->rank).algorithm;
     const struct ccl_algorithm *algorithm = ccl_algorithm_of(call, &choice, error);
     if (choice.why[0] != '\0' && algorithm != group->reported &&
@@ -419,7 +421,7 @@ static int make_relay(struct dist_work *work, struct cw_error *error)
 {
     const struct dist_group *const group = work->group;
     const struct ccl_algorithm *const algorithm = work->algorithm;
-    const uint32_t root = work->submissions[work->first_rank].root;
+    const uint32_t root = dist_of(work, work->first_rank)->submission.root;
     const struct config *config = group->config;
     const bool hooked = install_plan_of(group->plans, 0).algorithm->neighbors != NULL;
     const int code = install_plans_relay(
@@ -463,7 +465,7 @@ static int prepare_work(struct dist_work *work, struct cw_error *error)
 /* The call's tensors are about to be overwritten. */
 static int keep_before(const struct dist_work *work, uint32_t rank, struct cw_error *error)
 {
-    const struct submission *const submission = &work->submissions[rank];
+    const struct submission *const submission = &dist_of(work, rank)->submission;
     struct tensor *tensor;
     bool changes;
     int code = CW_OK;
@@ -478,7 +480,7 @@ static int ready_part(const struct dist_part *part, struct cw_error *error)
 {
     struct dist_work *const work = part->work;
     int code = dist_check_alike(work, part->rank, error);
-    if (code == CW_OK && work->submissions[part->rank].operation == UINT32_MAX)
+    if (code == CW_OK && dist_of(work, part->rank)->submission.operation == UINT32_MAX)
         code = dist_check_shared(work, part->rank, error);
     if (code == CW_OK)
         code = keep_before(work, part->rank, error);
@@ -490,7 +492,7 @@ static int ready_part(const struct dist_part *part, struct cw_error *error)
 static int launch_part(const struct dist_part *part, struct cw_error *error)
 {
     struct dist_work *const work = part->work;
-    const struct submission *const submission = &work->submissions[part->rank];
+    const struct submission *const submission = &dist_of(work, part->rank)->submission;
     int code = CW_OK;
     if (work->batch == 0) {
         char whose[DIST_WORK_NAME_BYTES], name[DIST_WORK_NAME_BYTES];
@@ -515,7 +517,7 @@ static int launch_part(const struct dist_part *part, struct cw_error *error)
     }
     work->launched += code == CW_OK;
     work->dist->in_flight += code == CW_OK;
-    if (code == CW_OK && work->left[part->rank] == 0)
+    if (code == CW_OK && dist_of(work, part->rank)->left == 0)
         dist_end_at_once(work, part->rank);
     return code;
 }
@@ -528,8 +530,8 @@ static int by_rank(const void *a, const void *b)
                    y_rank = dist_world_rank(y->work->group, y->rank);
     if (x_rank != y_rank)
         return x_rank < y_rank ? -1 : 1;
-    const uint64_t x_order = x->work->submissions[x->rank].order,
-                   y_order = y->work->submissions[y->rank].order;
+    const uint64_t x_order = dist_of(x->work, x->rank)->submission.order,
+                   y_order = dist_of(y->work, y->rank)->submission.order;
     return x_order < y_order ? -1 : x_order > y_order;
 }
 
@@ -581,7 +583,7 @@ int dist_finish_part(const struct dist_part *part, struct cw_error *error)
 int dist_finish_work(struct dist_work *work, struct cw_error *error)
 {
     struct dist *const dist = work->dist;
-    const struct submission *const first = &work->submissions[work->first_rank];
+    const struct submission *const first = &dist_of(work, work->first_rank)->submission;
     int code = check_written(work, error);
     struct cw_error late;
     const int given = dist_give_scratch(work, &late);
@@ -626,8 +628,8 @@ int dist_finish_work(struct dist_work *work, struct cw_error *error)
 /* A call with messages: their tensors, and their other ends. */
 static int check_messages(struct dist_work *work, uint32_t rank, struct cw_error *error)
 {
-    const struct submission *const own = &work->submissions[rank],
-                                   *const first = &work->submissions[work->first_rank];
+    const struct submission *const own = &dist_of(work, rank)->submission,
+                                   *const first = &dist_of(work, work->first_rank)->submission;
     int code = CW_OK;
     if (work->alone)
         return dist_match_messages(work, rank, error);
@@ -651,11 +653,11 @@ static int check_same(const struct dist_work *work, const struct ccl_call *call,
 {
     const struct ccl_call one = call_of_rank(work, work->first_rank), other = *call;
     const uint32_t rank = call->rank;
-    const bool uneven = work->submissions[work->first_rank].messages != NULL;
+    const bool uneven = dist_of(work, work->first_rank)->submission.messages != NULL;
     if (one.collective != other.collective || uneven)
         return cw_error_set(error, CW_PROGRAM_FAILED, "rank %u calls %s where rank %u called %s",
                             rank, ccl_collective_name(other.collective), work->first_rank,
-                            submission_name(&work->submissions[work->first_rank]));
+                            submission_name(&dist_of(work, work->first_rank)->submission));
     const char *const name = ccl_collective_name(one.collective);
     if (one.dtype != other.dtype || one.n_elem != other.n_elem)
         return cw_error_set(
@@ -664,8 +666,8 @@ static int check_same(const struct dist_work *work, const struct ccl_call *call,
             "ranks' tensors must be alike",
             name, rank, (unsigned long long)other.n_elem, dtype_name((enum dtype)other.dtype),
             work->first_rank, (unsigned long long)one.n_elem, dtype_name((enum dtype)one.dtype));
-    const struct tensor *const first = launch_tensor(&work->submissions[work->first_rank]),
-                               *const own = launch_tensor(&work->submissions[rank]);
+    const struct tensor *const first = launch_tensor(&dist_of(work, work->first_rank)->submission),
+                               *const own = launch_tensor(&dist_of(work, rank)->submission);
     char has[LAYOUT_NAME_BYTES], had[LAYOUT_NAME_BYTES];
     if (own != NULL && !layout_is_alike(first, own))
         return cw_error_set(error, CW_PROGRAM_FAILED,
@@ -673,7 +675,7 @@ static int check_same(const struct dist_work *work, const struct ccl_call *call,
                             "alike",
                             name, rank, layout_name(one.hw, own, has), work->first_rank,
                             layout_name(one.hw, first, had));
-    if (work->submissions[work->first_rank].op != work->submissions[rank].op ||
+    if (dist_of(work, work->first_rank)->submission.op != dist_of(work, rank)->submission.op ||
         one.root != other.root)
         return cw_error_set(error, CW_PROGRAM_FAILED,
                             "%s: rank %u and rank %u do not name the same operation and root", name,
@@ -694,7 +696,7 @@ static bool uses_freed_tensor(const struct submission *submission)
 /* A rank's tensors are there, on the rank's SIP. */
 static int check_tensor_sip(const struct dist_work *work, uint32_t rank, struct cw_error *error)
 {
-    const struct submission *const submission = &work->submissions[rank];
+    const struct submission *const submission = &dist_of(work, rank)->submission;
     const struct tensor *tensor = launch_tensor(submission);
     if (uses_freed_tensor(submission))
         return cw_error_set(error, CW_PROGRAM_FAILED, "%s: a tensor of rank %u has been freed",
@@ -708,7 +710,7 @@ static int check_tensor_sip(const struct dist_work *work, uint32_t rank, struct 
 static int check_lanes(const struct dist_work *work, uint32_t rank, struct cw_error *error)
 {
     struct dist *const dist = work->dist;
-    const struct tensor *const tensor = launch_tensor(&work->submissions[rank]);
+    const struct tensor *const tensor = launch_tensor(&dist_of(work, rank)->submission);
     const struct hw_config *const hw = &dist->options.config->hw;
     char has[LAYOUT_NAME_BYTES], legal[LAYOUT_NAME_BYTES];
     for (uint32_t i = 0; tensor != NULL && i < tensor->shard_count; i++) {
@@ -725,7 +727,7 @@ static int check_lanes(const struct dist_work *work, uint32_t rank, struct cw_er
             error, CW_PROGRAM_FAILED,
             "%s: rank %u's tensor has %s, and PE %u of cube %u has no queues to other SIPs; "
             "legal: %s",
-            ccl_collective_name(work->submissions[rank].collective), rank,
+            ccl_collective_name(dist_of(work, rank)->submission.collective), rank,
             layout_name(hw, tensor, has), shard->pe, shard->cube,
             layout_name_of_pes(hw, dist->launched, joined, legal));
     }
@@ -769,17 +771,18 @@ static int submit(struct dist_work *work, uint32_t rank, const struct submission
                   struct cw_error *error)
 {
     struct dist *const dist = work->dist;
-    work->submissions[rank] = *submission;
-    work->submissions[rank].order = ++dist->submissions;
-    work->submissions[rank].operation = dist->operation;
+    struct dist_of_rank *const own = dist_of(work, rank);
+    own->submission = *submission;
+    own->submission.order = ++dist->submissions;
+    own->submission.operation = dist->operation;
     if (dist->operation != UINT32_MAX)
-        work->submissions[rank].queue = dist->operation_queue;
-    work->tensors[rank] = submission->out;
-    work->submits[rank] = true;
+        own->submission.queue = dist->operation_queue;
+    work->tensors[dist_slot(work->group, rank)] = submission->out;
+    own->submits = true;
     if (!dist_note_part(work, rank))
         return dist_no_memory(error);
-    work->done_ps[rank] = INT64_MAX;
-    work->left[rank] = 0;
+    own->done_ps = INT64_MAX;
+    own->left = 0;
     work->last_rank = rank;
     if (work->submitted++ == 0)
         work->first_rank = rank;
@@ -843,7 +846,7 @@ struct dist_work *dist_submit(const struct submission *submission)
 
 uint32_t dist_operation_of(const struct dist_completion *completion, uint32_t rank)
 {
-    return completion->work->submissions[rank].operation;
+    return dist_of(completion->work, rank)->submission.operation;
 }
 
 void dist_next_operation(uint32_t operation, uint32_t queue)

@@ -163,6 +163,7 @@ static int make_group(struct dist *dist, uint32_t number, const struct dist_grou
     *group = (struct dist_group){.dist = dist,
                                  .number = number,
                                  .size = spec->count,
+                                 .live = spec->count,
                                  .account = spec->account,
                                  .queue = spec->queue};
     if (spec->name != NULL)
@@ -208,7 +209,7 @@ static bool allocate_planned(struct dist_group *group)
 {
     enum { PLANNED_MAX = 1 << 20 };
     const struct hw_config *const hw = &group->dist->options.config->hw;
-    const size_t of_rank = (size_t)hw_cubes(hw) * hw_pes(hw), ranks = group->size;
+    const size_t of_rank = (size_t)hw_cubes(hw) * hw_pes(hw), ranks = group->live;
     if (ranks > PLANNED_MAX / of_rank)
         return true;
     group->planned = malloc((ranks * of_rank + 1) * sizeof *group->planned);
@@ -220,7 +221,7 @@ static bool allocate_planned(struct dist_group *group)
 
 bool dist_allocate_group(struct dist_group *group)
 {
-    group->calls = calloc(group->size, sizeof *group->calls);
+    group->calls = calloc(group->live, sizeof *group->calls);
     return group->calls != NULL && allocate_planned(group);
 }
 
@@ -536,7 +537,7 @@ struct dist_group *dist_new_group(const uint32_t *ranks, uint32_t count)
 
 void dist_free_groups_of_one(struct dist *dist)
 {
-    for (uint32_t i = 0; dist->own != NULL && i < dist->facts.world_size; i++)
+    for (uint32_t i = 0; dist->own != NULL && i < dist->world.live; i++)
         free(dist->own[i].calls);
     free(dist->own);
     free(dist->own_ranks);
@@ -547,21 +548,21 @@ void dist_free_groups_of_one(struct dist *dist)
 struct dist_group *dist_group_of_one(struct dist *dist, uint32_t world_rank)
 {
     static const uint32_t sorted[1] = {0};
-    const uint32_t ranks = dist->facts.world_size;
+    const uint32_t ranks = dist->world.live, at = dist_slot(&dist->world, world_rank);
     if (dist->own == NULL) {
         dist->own = calloc(ranks, sizeof *dist->own);
         dist->own_ranks = malloc(ranks * sizeof *dist->own_ranks);
         for (uint32_t i = 0; dist->own_ranks != NULL && i < ranks; i++)
-            dist->own_ranks[i] = i;
+            dist->own_ranks[i] = dist_rank_at(&dist->world, i);
     }
     if (dist->own == NULL || dist->own_ranks == NULL)
         return NULL;
-    struct dist_group *const group = &dist->own[world_rank];
+    struct dist_group *const group = &dist->own[at];
     if (group->calls == NULL) {
         group->dist = dist;
         snprintf(group->name, sizeof group->name, "rank %u", world_rank);
-        group->size = 1;
-        group->ranks = &dist->own_ranks[world_rank];
+        group->size = group->live = 1;
+        group->ranks = &dist->own_ranks[at];
         group->sorted = sorted;
         group->config = dist->options.config;
         group->calls = calloc(1, sizeof *group->calls);

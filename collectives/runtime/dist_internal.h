@@ -12,6 +12,7 @@
 #include "collectives/runtime/install_plan.h"
 #include "collectives/relay.h"
 #include "collectives/schedule/schedule_messages.h"
+#include "hw/topology/fold.h"
 
 enum { DIST_OPERANDS_REGION = 0, DIST_GROUP_NAME_BYTES = 64 };
 
@@ -58,7 +59,9 @@ static inline const char *submission_name(const struct submission *submission)
 struct dist_group {
     struct dist *dist;
     char name[DIST_GROUP_NAME_BYTES]; /* "": the world's */
-    uint32_t size;                    /* ranks */
+    uint32_t size;                    /* ranks, */
+    uint32_t live;                    /* and live ones: those of SIPs that are simulated */
+    const struct hw_fold *fold;       /* which are those, of the world; NULL: all ranks */
     uint32_t number;                  /* among dist->groups */
     uint32_t account;                 /* dist_group_spec.account */
     uint32_t queue;                   /* dist_group_spec.queue */
@@ -73,14 +76,25 @@ struct dist_group {
     struct install_plans *plans;
     const struct lp_dirs *dirs; /* of its kernels; NULL: the PEs' */
     struct dist_work *works;    /* that are not over, but batches, in order */
-    uint64_t *calls;            /* [size] that the rank has made */
-    uint32_t *planned;       /* [rank][PEs of a SIP] that run the rank's kernel, as the plans say;
+    uint64_t *calls;            /* [live] that the rank has made */
+    uint32_t *planned;       /* [live][PEs of a SIP] that run the rank's kernel, as the plans say;
                                 NULL: too many */
-    uint32_t *planned_count; /* [rank] how many; UINT32_MAX: not yet asked */
+    uint32_t *planned_count; /* [live] how many; UINT32_MAX: not yet asked */
     /* The last call whose conditions hold, and its algorithm; NULL: none is known. */
     const struct ccl_algorithm *checked_algorithm;
     struct ccl_call checked;
     const struct ccl_algorithm *reported; /* the last choice that was reported */
+};
+
+/* A live rank's part of a work. */
+struct dist_of_rank {
+    struct submission submission;
+    struct tensor *scratch; /* NULL: none */
+    uint8_t *kept;          /* of dist_scale.c */
+    uint8_t *results[2];    /* of dist_results.c; NULL: none */
+    int64_t done_ps;        /* the last of its kernels has answered; INT64_MAX: not yet */
+    uint32_t left;          /* kernels that have not */
+    bool submits;           /* its part is in */
 };
 
 /*
@@ -93,14 +107,8 @@ struct dist_work {
     struct dist *dist;
     struct dist_group *group;
     uint64_t number;                       /* of the group's call, from 0 */
-    struct submission *submissions;        /* [group's size] */
-    struct tensor **tensors;               /* [group's size] the results */
-    struct tensor **scratch;               /* [group's size] or all NULL */
-    uint8_t **kept;                        /* [group's size] of dist_scale.c */
-    uint8_t **results;                     /* [group's size][2] of dist_results.c; NULL: none */
-    uint32_t *left;                        /* [group's size] kernels that have not answered */
-    int64_t *done_ps;                      /* [group's size] the last has; INT64_MAX: not yet */
-    bool *submits;                         /* [group's size] the rank's part is in */
+    struct dist_of_rank *of_rank;          /* [live ranks] */
+    struct tensor **tensors;               /* [live ranks] the results */
     struct relay relay;                    /* where the algorithm asks for one */
     const struct ccl_algorithm *algorithm; /* NULL: nothing is launched yet */
     uint32_t batch;                        /* lp/host/batches.h */
@@ -140,8 +148,8 @@ struct dist {
     const struct dist_group_spec *wanted; /* which the ranks are about to make; NULL: none */
     uint32_t wanted_by;                   /* the first of them */
     struct lp_plan *composed; /* of the plans of all groups; NULL: there is the world alone */
-    struct dist_group *own;   /* [world_size] of one rank each, for computations; NULL: none yet */
-    uint32_t *own_ranks;      /* [world_size] their lists */
+    struct dist_group *own;   /* [live] of one rank each, for computations; NULL: none yet */
+    uint32_t *own_ranks;      /* [live] their lists */
     struct dist_kept *kept;   /* that kernels may still read; freed with the world */
     struct barrier *init_barrier, *end_barrier, *group_barrier;
     bool installed;
@@ -152,7 +160,7 @@ struct dist {
                                       other end has not been called; NULL: there were none yet */
     size_t pending_count;
     struct dist_work *works, *last_work; /* that are not over, in order */
-    struct dist_parts *of_rank; /* [world_size] the rank's parts of these, in order of its calls */
+    struct dist_parts *of_rank; /* [live] the rank's parts of these, in order of its calls */
     size_t in_flight;           /* parts that have been launched and have not ended */
     struct dist_work *spare;    /* one that is; NULL: none */
     struct dist_part *parts;    /* [part_count] to be launched, in order */
@@ -189,6 +197,34 @@ struct dist {
 struct dist_kept {
     struct dist_kept *next;
 };
+
+/* ---- live ranks ------------------------------------------------------------------------------
+ * In a folded world (dist_options.fold) only ranks whose SIPs are simulated are live: these have a
+ * worker, and part in calls. What is kept for each of a group's live ranks is in their order. */
+
+/* The place of a live rank among them, and the reverse. */
+static inline uint32_t dist_slot(const struct dist_group *group, uint32_t rank)
+{
+    return group->fold == NULL ? rank : hw_fold_index(group->fold, rank);
+}
+static inline uint32_t dist_rank_at(const struct dist_group *group, uint32_t slot)
+{
+    return group->fold == NULL ? slot : hw_fold_sip(group->fold, slot);
+}
+static inline bool dist_is_live(const struct dist_group *group, uint32_t rank)
+{
+    return group->fold == NULL || hw_fold_representative(group->fold, rank) == rank;
+}
+/* A live rank's part of a work. */
+static inline struct dist_of_rank *dist_of(const struct dist_work *work, uint32_t rank)
+{
+    return &work->of_rank[dist_slot(work->group, rank)];
+}
+/* The parts of a live rank of the world. */
+static inline struct dist_parts *dist_parts_of(const struct dist *dist, uint32_t world_rank)
+{
+    return &dist->of_rank[dist_slot(&dist->world, world_rank)];
+}
 
 int dist_no_memory(struct cw_error *error);
 /* Tells the program around the workers that a stretch of the host's time has ended. */

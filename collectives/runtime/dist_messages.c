@@ -334,12 +334,13 @@ static bool ends_agree(const struct schedule_message *sent, const struct schedul
 int dist_check_splits(const struct dist_work *work, uint32_t rank, struct cw_error *error)
 {
     const uint32_t ranks = work->group->size;
-    const char *const name = work->submissions[rank].name;
-    const struct schedule_messages *const own = &work->submissions[rank].messages->list;
+    const char *const name = dist_of(work, rank)->submission.name;
+    const struct schedule_messages *const own = &dist_of(work, rank)->submission.messages->list;
     for (uint32_t peer = 0; peer < ranks; peer++) {
-        if (!work->submits[peer])
+        if (!dist_of(work, peer)->submits)
             continue;
-        const struct schedule_messages *const other = &work->submissions[peer].messages->list;
+        const struct schedule_messages *const other =
+            &dist_of(work, peer)->submission.messages->list;
         if (!ends_agree(&own->send[peer], &other->receive[rank]))
             return refuse_pair(name, rank, &own->send[peer], peer, &other->receive[rank], error);
         if (!ends_agree(&other->send[rank], &own->receive[peer]))
@@ -352,7 +353,7 @@ int dist_check_splits(const struct dist_work *work, uint32_t rank, struct cw_err
 
 uint64_t dist_count_messages(const struct dist_work *work)
 {
-    const struct dist_messages *const first = work->submissions[work->first_rank].messages;
+    const struct dist_messages *const first = dist_of(work, work->first_rank)->submission.messages;
     if (first == NULL)
         return 0;
     return work->alone ? first->list.receive_count
@@ -362,7 +363,7 @@ uint64_t dist_count_messages(const struct dist_work *work)
 /* Of a batch, in which whole tensors are sent. */
 static struct dist_moved moved_alone(const struct dist_work *work, uint32_t i)
 {
-    const struct dist_messages *const m = work->submissions[work->first_rank].messages;
+    const struct dist_messages *const m = dist_of(work, work->first_rank)->submission.messages;
     const struct schedule_message *const message = &m->list.receive[i];
     return (struct dist_moved){.from = message->peer,
                                .to = work->first_rank,
@@ -385,15 +386,15 @@ struct dist_moved dist_moved(const struct dist_completion *completion, uint64_t 
     if (work->alone)
         return moved_alone(work, (uint32_t)message);
     const uint32_t from = (uint32_t)(message % size), to = (uint32_t)(message / size);
-    const struct schedule_message *const sent = work->submissions[from].messages->list.send;
-    return (struct dist_moved){.from = from,
-                               .to = to,
-                               .result = work->tensors[to],
-                               .input_elems = elems_before(sent, size - 1) + sent[size - 1].elems,
-                               .first_in = elems_before(sent, to),
-                               .first_out =
-                                   elems_before(work->submissions[to].messages->list.receive, from),
-                               .count = sent[to].elems};
+    const struct schedule_message *const sent = dist_of(work, from)->submission.messages->list.send;
+    return (struct dist_moved){
+        .from = from,
+        .to = to,
+        .result = work->tensors[to],
+        .input_elems = elems_before(sent, size - 1) + sent[size - 1].elems,
+        .first_in = elems_before(sent, to),
+        .first_out = elems_before(dist_of(work, to)->submission.messages->list.receive, from),
+        .count = sent[to].elems};
 }
 
 /* ---- sends and receives ---------------------------------------------------------------------- */
@@ -499,7 +500,7 @@ static int match(struct dist *dist, const struct dist_pending *own, struct cw_er
 static int match_list(struct dist_work *work, uint32_t rank, bool sends, uint32_t first,
                       struct cw_error *error)
 {
-    const struct schedule_messages *const m = &work->submissions[rank].messages->list;
+    const struct schedule_messages *const m = &dist_of(work, rank)->submission.messages->list;
     const struct schedule_message *const list = sends ? m->send : m->receive;
     int code = CW_OK;
     for (uint32_t i = 0; i < (sends ? m->send_count : m->receive_count) && code == CW_OK; i++)
@@ -622,7 +623,7 @@ static struct dist_work *open_batch(const struct dist_group *group)
 static int join_batch(struct dist_work *work, uint32_t rank, const struct dist_p2p_op *ops,
                       uint32_t count, struct cw_error *error)
 {
-    struct dist_messages *const m = work->submissions[rank].messages;
+    struct dist_messages *const m = dist_of(work, rank)->submission.messages;
     const uint32_t sent = m->list.send_count, received = m->list.receive_count;
     const int code = add_ops(m, ops, count, error);
     work->holders++;

@@ -15,7 +15,7 @@
 
 static bool has_ended_on(const struct dist_work *work, uint32_t rank)
 {
-    return work->done_ps[rank] <= work->dist->now_ps;
+    return dist_of(work, rank)->done_ps <= work->dist->now_ps;
 }
 
 /* A call that the rank has made before the submission of this order, and that has not ended on all
@@ -23,7 +23,8 @@ static bool has_ended_on(const struct dist_work *work, uint32_t rank)
 static bool is_earlier(const struct dist_part *part, uint64_t before)
 {
     const struct dist_work *const work = part->work;
-    return work->complete_ps > work->dist->now_ps && work->submissions[part->rank].order < before;
+    return work->complete_ps > work->dist->now_ps &&
+           dist_of(work, part->rank)->submission.order < before;
 }
 
 /* The same of calls that have not ended on the rank. */
@@ -40,7 +41,7 @@ static bool is_scaled(const struct submission *submission)
 bool dist_changes_input(const struct dist_work *work, uint32_t rank)
 {
     const struct ccl_algorithm *const algorithm = work->algorithm;
-    return is_scaled(&work->submissions[rank]) ||
+    return is_scaled(&dist_of(work, rank)->submission) ||
            (algorithm != NULL && algorithm->schedule != NULL &&
             schedule_program_layout(install_plans_program(work->group->plans)) ==
                 PROGRAM_OUTPUT_INSIDE);
@@ -50,7 +51,7 @@ static bool uses(const struct dist_work *work, uint32_t rank, const struct tenso
 {
     struct tensor *own;
     bool written;
-    for (uint32_t i = 0; dist_tensor_of(&work->submissions[rank], i, &own, &written); i++)
+    for (uint32_t i = 0; dist_tensor_of(&dist_of(work, rank)->submission, i, &own, &written); i++)
         if (tensor != NULL && own == tensor)
             return true;
     return false;
@@ -58,7 +59,7 @@ static bool uses(const struct dist_work *work, uint32_t rank, const struct tenso
 
 static bool changes(const struct dist_work *work, uint32_t rank, const struct tensor *tensor)
 {
-    const struct submission *const submission = &work->submissions[rank];
+    const struct submission *const submission = &dist_of(work, rank)->submission;
     struct tensor *own;
     bool written;
     for (uint32_t i = 0; dist_tensor_of(submission, i, &own, &written); i++)
@@ -69,7 +70,7 @@ static bool changes(const struct dist_work *work, uint32_t rank, const struct te
 
 static const char *call_name(const struct dist_work *work)
 {
-    return submission_name(&work->submissions[work->first_rank]);
+    return submission_name(&dist_of(work, work->first_rank)->submission);
 }
 
 /* "call 3 of group tp.0", or "the batch of group tp.0", which has no number. */
@@ -90,7 +91,7 @@ void dist_check_idle(const struct dist *dist, const char *call, const struct ten
         mp_fail(CW_PROGRAM_FAILED, "%s: %s", call,
                 tensor == NULL ? "no tensor (NULL); legal: one of dist_tensor_zeros()"
                                : "the tensor has been freed");
-    const struct dist_parts *const parts = &dist->of_rank[mp_rank()];
+    const struct dist_parts *const parts = dist_parts_of(dist, (uint32_t)mp_rank());
     for (uint32_t i = 0; i < parts->count; i++) {
         const struct dist_work *const at = parts->at[i].work;
         char number[NUMBER_BYTES];
@@ -110,7 +111,7 @@ static bool share(const struct dist_work *a, uint32_t rank_of_a, const struct di
 {
     struct tensor *own;
     bool written;
-    for (uint32_t i = 0; dist_tensor_of(&b->submissions[rank_of_b], i, &own, &written); i++)
+    for (uint32_t i = 0; dist_tensor_of(&dist_of(b, rank_of_b)->submission, i, &own, &written); i++)
         if (uses(a, rank_of_a, own) && (changes(a, rank_of_a, own) || changes(b, rank_of_b, own)))
             return true;
     return false;
@@ -120,17 +121,17 @@ static bool share(const struct dist_work *a, uint32_t rank_of_a, const struct di
  * PEs can; NULL: it can. */
 static const char *why_alone(const struct dist_work *work, uint32_t rank)
 {
-    return is_scaled(&work->submissions[rank]) ? "the host scales the values of"
-           : work->algorithm->schedule != NULL ? "several PEs share the steps of"
-                                               : NULL;
+    return is_scaled(&dist_of(work, rank)->submission) ? "the host scales the values of"
+           : work->algorithm->schedule != NULL         ? "several PEs share the steps of"
+                                                       : NULL;
 }
 
 int dist_check_shared(const struct dist_work *work, uint32_t rank, struct cw_error *error)
 {
     const uint32_t world_rank = dist_world_rank(work->group, rank);
-    const uint64_t order = work->submissions[rank].order;
+    const uint64_t order = dist_of(work, rank)->submission.order;
     const char *const why = why_alone(work, rank);
-    const struct dist_parts *const parts = &work->dist->of_rank[world_rank];
+    const struct dist_parts *const parts = dist_parts_of(work->dist, world_rank);
     for (uint32_t i = 0; i < parts->count; i++) {
         const struct dist_work *const at = parts->at[i].work;
         const uint32_t earlier = parts->at[i].rank;
@@ -153,10 +154,10 @@ int dist_check_shared(const struct dist_work *work, uint32_t rank, struct cw_err
 /* ---- results that are kept ------------------------------------------------------------------- */
 
 /* What a call leaves on a rank: its result, and that of a product beside it; NULL: none. */
-enum { RESULTS = 2 };
+enum { RESULTS = sizeof((struct dist_of_rank *)NULL)->results / sizeof(uint8_t *) };
 static const struct tensor *result_of(const struct dist_work *work, uint32_t rank, uint32_t result)
 {
-    const struct submission *const submission = &work->submissions[rank];
+    const struct submission *const submission = &dist_of(work, rank)->submission;
     return result == 0                               ? submission->out
            : submission->operands != submission->out ? submission->operands
                                                      : NULL;
@@ -164,7 +165,7 @@ static const struct tensor *result_of(const struct dist_work *work, uint32_t ran
 
 static uint8_t **kept(const struct dist_work *work, uint32_t rank, uint32_t result)
 {
-    return &work->results[RESULTS * rank + result];
+    return &dist_of(work, rank)->results[result];
 }
 
 static uint8_t *kept_shard(const struct dist_work *work, uint32_t rank, uint32_t result,
@@ -219,7 +220,7 @@ int dist_keep_results(struct dist *dist, uint32_t world_rank, const struct tenso
                       uint64_t before, struct cw_error *error)
 {
     int code = CW_OK;
-    const struct dist_parts *const parts = &dist->of_rank[world_rank];
+    const struct dist_parts *const parts = dist_parts_of(dist, world_rank);
     for (uint32_t p = 0; are_asked_for(dist, tensor) && p < parts->count; p++) {
         const struct dist_part *const at = &parts->at[p];
         if (!is_earlier(at, before) || !has_ended_on(at->work, at->rank))
@@ -234,13 +235,13 @@ int dist_keep_results(struct dist *dist, uint32_t world_rank, const struct tenso
 int dist_keep_at_start(const struct dist_work *work, uint32_t rank, struct cw_error *error)
 {
     struct dist *const dist = work->dist;
-    const struct dist_parts *const parts = &dist->of_rank[dist_world_rank(work->group, rank)];
+    const struct dist_parts *const parts = dist_parts_of(dist, dist_world_rank(work->group, rank));
     int code = CW_OK;
     for (uint32_t own = 0; own < RESULTS; own++) {
         const struct tensor *const tensor = result_of(work, rank, own);
         for (uint32_t p = 0; are_asked_for(dist, tensor) && p < parts->count; p++) {
             const struct dist_part *const at = &parts->at[p];
-            if (!is_earlier(at, work->submissions[rank].order))
+            if (!is_earlier(at, dist_of(work, rank)->submission.order))
                 continue;
             for (uint32_t i = 0; i < RESULTS && code == CW_OK; i++)
                 if (lacks_copy(at->work, at->rank, i, tensor))
@@ -274,21 +275,21 @@ int dist_exchange_results(struct dist_work *work, struct cw_error *error)
         return CW_OK;
     /* fills that were put off are of what the ranks hold now */
     int code = contents_settle(&dist->contents, lp_system_sim(dist->system), error);
-    for (uint32_t rank = 0; rank < work->group->size; rank++)
+    for (uint32_t at = 0; at < work->group->live; at++)
         for (uint32_t i = 0; i < RESULTS && code == CW_OK; i++)
-            if (*kept(work, rank, i) != NULL)
-                code = exchange(work, rank, i, true, error);
+            if (work->of_rank[at].results[i] != NULL)
+                code = exchange(work, dist_rank_at(work->group, at), i, true, error);
     return code;
 }
 
 void dist_drop_results(struct dist_work *work)
 {
-    for (uint32_t rank = 0; work->keeps_results && rank < work->group->size; rank++)
+    for (uint32_t at = 0; work->keeps_results && at < work->group->live; at++)
         for (uint32_t i = 0; i < RESULTS; i++) {
             struct cw_error ignored;
-            uint8_t **const copy = kept(work, rank, i);
+            uint8_t **const copy = &work->of_rank[at].results[i];
             if (*copy != NULL)
-                (void)exchange(work, rank, i, false, &ignored);
+                (void)exchange(work, dist_rank_at(work->group, at), i, false, &ignored);
             free(*copy);
             *copy = NULL;
         }

@@ -11,7 +11,7 @@ enum { SCALE_ELEMS = 1 << 16 };
 static struct scaling scaling_of_rank(const struct dist_work *work, uint32_t rank)
 {
     const struct dist *const dist = work->dist;
-    const struct submission *const submission = &work->submissions[rank];
+    const struct submission *const submission = &dist_of(work, rank)->submission;
     const bool is_collective = work->group->plans != NULL; /* else it is a computation */
     if (dist->data == NULL || submission->in == NULL || !is_collective)
         return (struct scaling){.multiplies = false};
@@ -55,7 +55,7 @@ static int scale_tensor(struct dist *dist, const struct tensor *tensor,
 static int move_input(const struct dist_work *work, uint32_t rank, uint8_t *kept, bool back,
                       struct cw_error *error)
 {
-    const struct tensor *const in = work->submissions[rank].in;
+    const struct tensor *const in = dist_of(work, rank)->submission.in;
     int code = CW_OK;
     for (uint32_t i = 0; i < in->shard_count && code == CW_OK; i++, kept += in->shard_bytes) {
         const struct tensor_shard *const at = &in->shard[i];
@@ -71,15 +71,16 @@ static int move_input(const struct dist_work *work, uint32_t rank, uint8_t *kept
 int dist_scale_operand(struct dist_work *work, uint32_t rank, struct cw_error *error)
 {
     struct dist *const dist = work->dist;
-    const struct submission *const own = &work->submissions[rank];
+    const struct submission *const own = &dist_of(work, rank)->submission;
     const struct scaling scaling = scaling_of_rank(work, rank);
     if (!scaling.multiplies)
         return CW_OK;
     int code = contents_settle(&dist->contents, lp_system_sim(dist->system), error);
     if (code == CW_OK && own->in != own->out) {
-        work->kept[rank] = malloc((size_t)own->in->shard_count * own->in->shard_bytes);
-        code = work->kept[rank] != NULL ? move_input(work, rank, work->kept[rank], false, error)
-                                        : dist_no_memory(error);
+        dist_of(work, rank)->kept = malloc((size_t)own->in->shard_count * own->in->shard_bytes);
+        code = dist_of(work, rank)->kept != NULL
+                   ? move_input(work, rank, dist_of(work, rank)->kept, false, error)
+                   : dist_no_memory(error);
     }
     return code == CW_OK ? scale_tensor(dist, own->in, &scaling, error) : code;
 }
@@ -88,11 +89,11 @@ int dist_scale_results(struct dist_work *work, uint32_t rank, struct cw_error *e
 {
     const struct scaling scaling = scaling_of_rank(work, rank);
     int code = CW_OK;
-    if (work->kept[rank] != NULL)
-        code = move_input(work, rank, work->kept[rank], true, error);
-    free(work->kept[rank]);
-    work->kept[rank] = NULL;
+    if (dist_of(work, rank)->kept != NULL)
+        code = move_input(work, rank, dist_of(work, rank)->kept, true, error);
+    free(dist_of(work, rank)->kept);
+    dist_of(work, rank)->kept = NULL;
     if (scaling.divisor > 0 && code == CW_OK)
-        code = scale_tensor(work->dist, work->submissions[rank].out, &scaling, error);
+        code = scale_tensor(work->dist, dist_of(work, rank)->submission.out, &scaling, error);
     return code;
 }

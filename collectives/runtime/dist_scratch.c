@@ -30,8 +30,9 @@ static uint64_t common_place(const struct dist_work *work, uint64_t bytes)
     uint64_t place = 0;
     if (work->algorithm->machine.scratch_bytes == NULL)
         return 0;
-    for (uint32_t rank = 0, alike = 0; alike < work->group->size && place < UINT64_MAX;
-         rank = (rank + 1) % work->group->size) {
+    const uint32_t live = work->group->live;
+    for (uint32_t i = 0, alike = 0; alike < live && place < UINT64_MAX; i = (i + 1) % live) {
+        const uint32_t rank = dist_rank_at(work->group, i);
         const uint64_t found =
             tensor_space_place(work->dist->space, install_plan_of(plans, rank).sip, bytes, place);
         alike = found == place ? alike + 1 : 1;
@@ -79,16 +80,17 @@ static int check_offset(const char *what, uint32_t rank, uint64_t here, uint64_t
 
 int dist_check_alike(const struct dist_work *work, uint32_t rank, struct cw_error *error)
 {
-    const struct submission *const first = &work->submissions[work->first_rank],
-                                   *const own = &work->submissions[rank];
+    const struct submission *const first = &dist_of(work, work->first_rank)->submission,
+                                   *const own = &dist_of(work, rank)->submission;
     if (work->algorithm->machine.scratch_bytes == NULL)
         return CW_OK;
     int code = check_offset("input", rank, own->in->hbm_offset, first->in->hbm_offset, error);
     if (code == CW_OK)
         code = check_offset("output", rank, own->out->hbm_offset, first->out->hbm_offset, error);
-    if (code == CW_OK && work->scratch[0] != NULL)
-        code = check_offset("scratch", rank, work->scratch[rank]->hbm_offset,
-                            work->scratch[0]->hbm_offset, error);
+    const struct tensor *const scratch = work->of_rank[0].scratch;
+    if (code == CW_OK && scratch != NULL)
+        code = check_offset("scratch", rank, dist_of(work, rank)->scratch->hbm_offset,
+                            scratch->hbm_offset, error);
     return code;
 }
 
@@ -100,15 +102,16 @@ int dist_take_scratch(struct dist_work *work, const struct ccl_call *call, struc
         return CW_OK;
     const uint64_t bytes = dist_scratch_bytes(work->group->plans, algorithm, call);
     const uint64_t place = bytes > 0 ? common_place(work, bytes) : 0;
-    for (uint32_t rank = 0; rank < work->group->size && bytes > 0; rank++) {
-        work->scratch[rank] = scratch_on(work, rank, bytes, place, error);
-        if (work->scratch[rank] == NULL) {
+    for (uint32_t i = 0; i < work->group->live && bytes > 0; i++) {
+        struct tensor **const scratch = &work->of_rank[i].scratch;
+        *scratch = scratch_on(work, dist_rank_at(work->group, i), bytes, place, error);
+        if (*scratch == NULL) {
             char text[sizeof error->text];
             memcpy(text, error->text, sizeof text);
             return cw_error_set(error, (enum cw_exit)error->exit_code, "scratch of %s: %s",
                                 algorithm->name, text);
         }
-        if (dist_map_tensor(dist, work->scratch[rank], error) != CW_OK)
+        if (dist_map_tensor(dist, *scratch, error) != CW_OK)
             return error->exit_code;
     }
     return CW_OK;
@@ -118,16 +121,16 @@ int dist_give_scratch(struct dist_work *work, struct cw_error *error)
 {
     struct dist *const dist = work->dist;
     int code = CW_OK;
-    for (uint32_t rank = 0; rank < work->group->size; rank++) {
-        const struct tensor *const scratch = work->scratch[rank];
+    for (uint32_t at = 0; at < work->group->live; at++) {
+        struct tensor *const scratch = work->of_rank[at].scratch;
         for (uint32_t i = 0;
              scratch != NULL && dist->data != NULL && code == CW_OK && i < scratch->shard_count;
              i++)
             code = data_pass_forget(dist->data, scratch->shard[i].pe_index, scratch->hbm_offset,
                                     scratch->shard_bytes, error);
         dist_unmap_tensor(dist, scratch);
-        tensor_free(work->scratch[rank]);
-        work->scratch[rank] = NULL;
+        tensor_free(scratch);
+        work->of_rank[at].scratch = NULL;
     }
     return code;
 }
@@ -140,9 +143,9 @@ static struct tl_region region_of(const struct tensor *tensor)
 
 void dist_map_regions(const struct dist_work *work, uint32_t rank, struct tl_args *args)
 {
-    const struct submission *const submission = &work->submissions[rank];
+    const struct submission *const submission = &dist_of(work, rank)->submission;
     if (submission->out != NULL && submission->out != submission->in)
         args->region[0] = region_of(submission->out);
-    if (work->scratch[rank] != NULL)
-        args->region[1] = region_of(work->scratch[rank]);
+    if (dist_of(work, rank)->scratch != NULL)
+        args->region[1] = region_of(dist_of(work, rank)->scratch);
 }

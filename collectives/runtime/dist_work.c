@@ -22,7 +22,7 @@
 
 bool dist_note_part(struct dist_work *work, uint32_t rank)
 {
-    struct dist_parts *const parts = &work->dist->of_rank[dist_world_rank(work->group, rank)];
+    struct dist_parts *const parts = dist_parts_of(work->dist, dist_world_rank(work->group, rank));
     if (parts->count == parts->capacity) {
         const uint32_t capacity = 2 * parts->capacity + 4;
         struct dist_part *const at = realloc(parts->at, capacity * sizeof *at);
@@ -37,7 +37,7 @@ bool dist_note_part(struct dist_work *work, uint32_t rank)
 
 static void forget_part(struct dist_work *work, uint32_t rank)
 {
-    struct dist_parts *const parts = &work->dist->of_rank[dist_world_rank(work->group, rank)];
+    struct dist_parts *const parts = dist_parts_of(work->dist, dist_world_rank(work->group, rank));
     uint32_t i = 0;
     while (i < parts->count && parts->at[i].work != work)
         i++;
@@ -51,15 +51,16 @@ static void forget_part(struct dist_work *work, uint32_t rank)
  * send, there are as many works as ranks. */
 static void clear_parts(struct dist_work *work)
 {
-    const uint32_t first = work->alone ? work->first_rank : 0;
-    const uint32_t end = work->alone ? first + 1 : work->group->size;
-    for (uint32_t rank = first; rank < end; rank++) {
-        if (work->submits[rank])
-            forget_part(work, rank);
-        dist_free_messages(work->submissions[rank].messages);
-        work->submissions[rank].messages = NULL;
-        work->submits[rank] = false;
-        work->tensors[rank] = NULL;
+    const uint32_t first = work->alone ? dist_slot(work->group, work->first_rank) : 0;
+    const uint32_t end = work->alone ? first + 1 : work->group->live;
+    for (uint32_t i = first; i < end; i++) {
+        struct dist_of_rank *const own = &work->of_rank[i];
+        if (own->submits)
+            forget_part(work, dist_rank_at(work->group, i));
+        dist_free_messages(own->submission.messages);
+        own->submission.messages = NULL;
+        own->submits = false;
+        work->tensors[i] = NULL;
     }
 }
 
@@ -67,14 +68,8 @@ static void free_work(struct dist_work *work)
 {
     if (work == NULL)
         return;
-    free(work->submissions);
+    free(work->of_rank);
     free(work->tensors);
-    free(work->scratch);
-    free(work->kept);
-    free(work->results);
-    free(work->left);
-    free(work->done_ps);
-    free(work->submits);
     free(work);
 }
 
@@ -83,17 +78,9 @@ static struct dist_work *create_work(uint32_t ranks)
     struct dist_work *const work = calloc(1, sizeof *work);
     if (work == NULL)
         return NULL;
-    work->submissions = calloc(ranks, sizeof *work->submissions);
+    work->of_rank = calloc(ranks, sizeof *work->of_rank);
     work->tensors = calloc(ranks, sizeof *work->tensors);
-    work->scratch = calloc(ranks, sizeof(struct tensor *));
-    work->kept = calloc(ranks, sizeof(uint8_t *));
-    work->results = calloc(ranks, 2 * sizeof(uint8_t *));
-    work->left = calloc(ranks, sizeof *work->left);
-    work->done_ps = calloc(ranks, sizeof *work->done_ps);
-    work->submits = calloc(ranks, sizeof *work->submits);
-    if (work->submissions != NULL && work->tensors != NULL && work->scratch != NULL &&
-        work->kept != NULL && work->results != NULL && work->left != NULL &&
-        work->done_ps != NULL && work->submits != NULL)
+    if (work->of_rank != NULL && work->tensors != NULL)
         return work;
     free_work(work);
     return NULL;
@@ -108,16 +95,16 @@ static void begin_work(struct dist_group *group, struct dist_work *work, uint64_
     work->algorithm = NULL;
     work->prepared = work->alone = false;
     work->batch = work->submitted = work->launched = work->done = 0;
-    work->holders = group->size;
+    work->holders = group->live;
     work->complete_ps = INT64_MAX;
     work->next = work->previous = work->next_of_group = NULL;
 }
 
-/* A work for this many ranks, which has been used before, or is new. */
+/* A work for this many live ranks, which has been used before, or is new. */
 static struct dist_work *take_work(struct dist *dist, uint32_t ranks)
 {
     struct dist_work *const spare = dist->spare;
-    if (spare == NULL || spare->group->size != ranks)
+    if (spare == NULL || spare->group->live != ranks)
         return create_work(ranks);
     dist->spare = NULL;
     return spare;
@@ -127,7 +114,7 @@ static struct dist_work *take_work(struct dist *dist, uint32_t ranks)
 static struct dist_work *add_work(struct dist_group *group, uint64_t number)
 {
     struct dist *const dist = group->dist;
-    struct dist_work *const work = take_work(dist, group->size);
+    struct dist_work *const work = take_work(dist, group->live);
     if (work == NULL)
         return NULL;
     begin_work(group, work, number);
@@ -138,14 +125,15 @@ static struct dist_work *add_work(struct dist_group *group, uint64_t number)
 
 struct dist_work *dist_work_of_call(struct dist_group *group, uint32_t rank)
 {
-    const uint64_t number = group->calls[rank];
+    uint64_t *const calls = &group->calls[dist_slot(group, rank)];
+    const uint64_t number = *calls;
     struct dist_work **at = &group->works;
     while (*at != NULL && (*at)->number != number)
         at = &(*at)->next_of_group;
     if (*at == NULL)
         *at = add_work(group, number);
     if (*at != NULL)
-        group->calls[rank]++;
+        ++*calls;
     return *at;
 }
 
@@ -178,16 +166,16 @@ static void drop_work(struct dist_work *work)
 
 uint32_t dist_work_ranks(const struct dist_work *work)
 {
-    return work->alone ? 1 : work->group->size;
+    return work->alone ? 1 : work->group->live;
 }
 
 void dist_check_handle(const struct dist *dist, const struct dist_work *work)
 {
-    const struct dist_parts *const parts = &dist->of_rank[mp_rank()];
+    const struct dist_parts *const parts = dist_parts_of(dist, (uint32_t)mp_rank());
     uint32_t i = 0;
     while (i < parts->count && parts->at[i].work != work)
         i++;
-    if (i == parts->count || work->submissions[parts->at[i].rank].order == 0)
+    if (i == parts->count || dist_of(work, parts->at[i].rank)->submission.order == 0)
         mp_fail(CW_PROGRAM_FAILED,
                 "dist_wait: not a handle of this rank's that it has yet to wait for; legal: "
                 "each handle once, on the rank that made the call");
@@ -196,7 +184,7 @@ void dist_check_handle(const struct dist *dist, const struct dist_work *work)
 void dist_release_work(struct dist_work *work)
 {
     if (!work->alone || work->holders == 1) /* a batch has a handle for each call that made it */
-        work->submissions[dist_rank_in(work->group, (uint32_t)mp_rank())].order = 0;
+        dist_of(work, dist_rank_in(work->group, (uint32_t)mp_rank()))->submission.order = 0;
     if (--work->holders > 0)
         return;
     clear_parts(work);
@@ -212,8 +200,8 @@ void dist_drop_works(struct dist *dist)
         struct cw_error ignored;
         next = at->next;
         (void)dist_give_scratch(at, &ignored);
-        for (uint32_t rank = 0; rank < at->group->size; rank++)
-            free(at->kept[rank]);
+        for (uint32_t i = 0; i < at->group->live; i++)
+            free(at->of_rank[i].kept);
         dist_drop_results(at);
         relay_free(&at->relay);
         clear_parts(at);
@@ -229,9 +217,9 @@ void dist_drop_works(struct dist *dist)
     dist->waits_alone = 0;
     dist->wanted = NULL;
     dist->failed = false;
-    memset(dist->world.calls, 0, dist->world.size * sizeof *dist->world.calls);
+    memset(dist->world.calls, 0, dist->world.live * sizeof *dist->world.calls);
     for (uint32_t i = 0; i < dist->group_count; i++) {
-        memset(dist->groups[i]->calls, 0, dist->groups[i]->size * sizeof *dist->groups[i]->calls);
+        memset(dist->groups[i]->calls, 0, dist->groups[i]->live * sizeof *dist->groups[i]->calls);
         dist->groups[i]->works = NULL;
     }
     dist_free_groups_of_one(dist);
@@ -239,7 +227,7 @@ void dist_drop_works(struct dist *dist)
 
 const char *dist_work_name(const struct dist_work *work, char text[DIST_WORK_NAME_BYTES])
 {
-    const char *const does = submission_name(&work->submissions[work->first_rank]);
+    const char *const does = submission_name(&dist_of(work, work->first_rank)->submission);
     if (work->alone) /* it has no number */
         (void)snprintf(text, DIST_WORK_NAME_BYTES, "%s", does);
     else
@@ -267,7 +255,7 @@ const char *dist_work_of(const struct dist_work *work, char text[DIST_WORK_NAME_
 bool dist_add_part(struct dist *dist, struct dist_work *work, uint32_t rank)
 {
     if (dist->part_count == dist->part_capacity) {
-        const size_t capacity = 2 * dist->part_capacity + dist->facts.world_size;
+        const size_t capacity = 2 * dist->part_capacity + dist->world.live;
         struct dist_part *const parts = realloc(dist->parts, capacity * sizeof *parts);
         if (parts == NULL)
             return false;
@@ -344,17 +332,19 @@ static bool has_ended(const void *arg)
     const struct waiting *const waiting = arg;
     const struct dist_work *const work = waiting->work;
     return !work->dist->failed &&
-           (waiting->all ? work->complete_ps : work->done_ps[waiting->rank]) <= work->dist->now_ps;
+           (waiting->all ? work->complete_ps : dist_of(work, waiting->rank)->done_ps) <=
+               work->dist->now_ps;
 }
 
 static bool lacks_rank(const void *arg, uint32_t rank)
 {
-    return !((const struct dist_work *)arg)->submits[rank];
+    const struct dist_work *const work = arg;
+    return dist_is_live(work->group, rank) && !dist_of(work, rank)->submits;
 }
 
 uint32_t dist_work_queue(const struct dist_work *work, uint32_t rank)
 {
-    const struct submission *const submission = &work->submissions[rank];
+    const struct submission *const submission = &dist_of(work, rank)->submission;
     return submission->algorithm != NULL || submission->operation != UINT32_MAX
                ? submission->queue
                : work->group->queue;
@@ -367,12 +357,12 @@ static const uint32_t ANY_QUEUE = UINT32_MAX;
 static struct dist_work *oldest_of_rank(const struct dist *dist, uint32_t world_rank,
                                         uint32_t queue, uint32_t *count)
 {
-    const struct dist_parts *const parts = &dist->of_rank[world_rank];
+    const struct dist_parts *const parts = dist_parts_of(dist, world_rank);
     struct dist_work *oldest = NULL;
     *count = 0;
     for (uint32_t i = 0; i < parts->count; i++) {
         const struct dist_part *const at = &parts->at[i];
-        if (at->work->done_ps[at->rank] <= dist->now_ps ||
+        if (dist_of(at->work, at->rank)->done_ps <= dist->now_ps ||
             (queue != ANY_QUEUE && dist_work_queue(at->work, at->rank) != queue))
             continue;
         if (oldest == NULL)
@@ -390,7 +380,7 @@ static size_t describe_lack(const struct dist_work *work, char *text, size_t siz
     const uint32_t ranks = work->group->size;
     size_t used = (size_t)snprintf(text, size, "call %llu%s, %s, lacks rank",
                                    (unsigned long long)work->number, dist_work_of(work, of),
-                                   submission_name(&work->submissions[work->first_rank]));
+                                   submission_name(&dist_of(work, work->first_rank)->submission));
     used = mp_list_ranks(lacks_rank, work, ranks, text, size, used);
     return used + (size_t)snprintf(text + used, size - used, " of %u", ranks);
 }
@@ -399,7 +389,8 @@ static size_t describe_lack(const struct dist_work *work, char *text, size_t siz
  * NULL: none is in a call. */
 static const struct dist_work *kept_elsewhere(const struct dist_work *work, uint32_t *world_rank)
 {
-    for (uint32_t rank = 0; rank < work->group->size; rank++) {
+    for (uint32_t i = 0; i < work->group->live; i++) {
+        const uint32_t rank = dist_rank_at(work->group, i);
         uint32_t count;
         *world_rank = dist_world_rank(work->group, rank);
         const struct dist_work *const other =
@@ -511,7 +502,7 @@ void dist_wait_for_room(struct dist *dist, uint32_t world_rank, uint32_t queue)
 /* Its time, and the time of all. */
 static void end_part(struct dist_work *work, uint32_t rank, int64_t t_ps)
 {
-    work->done_ps[rank] = t_ps;
+    dist_of(work, rank)->done_ps = t_ps;
     work->dist->in_flight--;
     if (++work->done == dist_work_ranks(work))
         work->complete_ps = t_ps;
@@ -538,7 +529,7 @@ void dist_answered(void *arg, void *of, uint32_t rank, int64_t t_ps)
 {
     struct dist_work *const work = of;
     (void)arg;
-    if (work != NULL && --work->left[rank] == 0)
+    if (work != NULL && --dist_of(work, rank)->left == 0)
         note_end(work, rank, t_ps);
 }
 
@@ -550,7 +541,7 @@ static struct dist_work *alone_in_flight(const struct dist *dist)
         if (at->complete_ps < INT64_MAX)
             continue;
         if (only != NULL || at->alone || at->group != &dist->world ||
-            at->launched < at->group->size)
+            at->launched < at->group->live)
             return NULL;
         only = at;
     }
@@ -570,7 +561,7 @@ static bool lacks_ranks(const struct dist *dist)
 static int64_t next_end_ps(const struct dist *dist)
 {
     const struct dist_part *const end = &dist->ends[dist->end_at];
-    return dist->end_at < dist->end_count ? end->work->done_ps[end->rank] : CW_TIME_MAX;
+    return dist->end_at < dist->end_count ? dist_of(end->work, end->rank)->done_ps : CW_TIME_MAX;
 }
 
 /* The parts that have ended by this time are over for the host, too; then the works that they were

@@ -135,12 +135,12 @@ static bool allocate_world(struct dist *dist)
     const struct hw_config *const hw = &dist->options.config->hw;
     dist->data_hw = *hw;
     dist->data_hw.tcm_bytes = lp_tcm_bytes(hw, &dist->options.config->ccl.queues);
-    dist->of_rank = calloc(dist->facts.world_size, sizeof *dist->of_rank);
+    dist->of_rank = calloc(dist->world.live, sizeof *dist->of_rank);
     dist->running = dist->options.op_log ? calloc(hw_pe_count(hw), sizeof *dist->running) : NULL;
     dist->launched = malloc((size_t)hw_cubes(hw) * hw_pes(hw) * sizeof *dist->launched);
-    dist->init_barrier = barrier_create(dist->facts.world_size, drain_installation, dist);
-    dist->end_barrier = barrier_create(dist->facts.world_size, close_group, dist);
-    dist->group_barrier = barrier_create(dist->facts.world_size, dist_make_wanted, dist);
+    dist->init_barrier = barrier_create(dist->world.live, drain_installation, dist);
+    dist->end_barrier = barrier_create(dist->world.live, close_group, dist);
+    dist->group_barrier = barrier_create(dist->world.live, dist_make_wanted, dist);
     if (!dist->options.no_data)
         dist->data = data_pass_create(&dist->data_hw, dist->options.machine.engine.memory_bytes_max,
                                       dist->options.machine.engine.worker_count);
@@ -310,8 +310,10 @@ struct dist *dist_create(const struct dist_options *options, struct cw_error *er
     dist->options = *options;
     dist->operation = UINT32_MAX;
     dist->facts.world_size = dist_world_size_for(config);
-    dist->world =
-        (struct dist_group){.dist = dist, .size = dist->facts.world_size, .config = config};
+    dist->world = (struct dist_group){.dist = dist,
+                                      .size = dist->facts.world_size,
+                                      .live = dist->facts.world_size,
+                                      .config = config};
     if (plan(dist, error) != CW_OK) {
         dist_free(dist);
         return NULL;
@@ -379,7 +381,7 @@ void dist_free(struct dist *dist)
     lp_plan_free(dist->kernels_plan);
     free(dist->copies);
     contents_free(&dist->contents);
-    for (uint32_t i = 0; dist->of_rank != NULL && i < dist->facts.world_size; i++)
+    for (uint32_t i = 0; dist->of_rank != NULL && i < dist->world.live; i++)
         free(dist->of_rank[i].at);
     free(dist->of_rank);
     free(dist->parts);
@@ -485,6 +487,11 @@ static void help_each(void *arg, mp_part_fn part, void *part_arg)
     cw_each_worker(sim, help, &call);
 }
 
+static uint32_t rank_of_worker(const void *arg, uint32_t i)
+{
+    return dist_rank_at(&((const struct dist *)arg)->world, i);
+}
+
 int dist_spawn(struct dist *dist, mp_worker_fn worker, void *arg, struct cw_error *error)
 {
     if (dist->kernels_left)
@@ -495,8 +502,9 @@ int dist_spawn(struct dist *dist, mp_worker_fn worker, void *arg, struct cw_erro
     dist_drop_works(dist);
     dist->copy_count = 0;
     dist->open = false;
-    const struct mp_machine machine = {help_each, dist_advance, dist};
-    int code = mp_spawn_beside(worker, dist->facts.world_size, arg, &machine, error);
+    const struct mp_machine machine = {
+        .each = help_each, .advance = dist_advance, .rank = rank_of_worker, .arg = dist};
+    int code = mp_spawn_beside(worker, dist->world.live, arg, &machine, error);
     if (code == CW_OK)
         code = dist_carry_out(dist, error);
     (void)mp_set_runtime(outer);
@@ -536,7 +544,8 @@ struct dist *dist_current(void)
 void dist_join(struct barrier *barrier, barrier_fn submit, void *submit_arg)
 {
     struct cw_error error;
-    if (barrier_submit_and_drain(barrier, (uint32_t)mp_rank(), submit, submit_arg, &error) == CW_OK)
+    if (barrier_submit_and_drain(barrier, dist_slot(&dist_current()->world, (uint32_t)mp_rank()),
+                                 submit, submit_arg, &error) == CW_OK)
         return;
     if (barrier_failed_in_drain(barrier))
         mp_fail_for_all(&error);

@@ -122,7 +122,7 @@ static int check_idle(const struct dist *dist, struct cw_error *error)
                                "a tensor was made or filled for the next call while call %llu, %s, "
                                "had not ended on all ranks; legal: instant, or calls that wait",
                                (unsigned long long)at->number,
-                               submission_name(&at->submissions[at->first_rank]));
+                               submission_name(&dist_of(at, at->first_rank)->submission));
             return dist_refuse(dist->options.config, "defaults.host_copy", error);
         }
     return CW_OK;

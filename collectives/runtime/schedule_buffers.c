@@ -45,13 +45,14 @@ static int move_shards(struct dist *dist, const struct move *move, struct cw_err
 static struct move move_before(const struct dist_work *work, const struct schedule_program *program,
                                uint32_t rank)
 {
-    const struct tensor *const in = work->submissions[rank].in, *const out =
-                                                                    work->submissions[rank].out;
+    const struct tensor *const in = dist_of(work, rank)->submission.in, *const out =
+                                                                            dist_of(work, rank)
+                                                                                ->submission.out;
     struct move move = {.from = in, .to = out, .bytes = in->shard_bytes};
     switch (schedule_program_layout(program)) {
     case PROGRAM_APART:
         if (in == out) {
-            move.to = work->scratch[rank];
+            move.to = dist_of(work, rank)->scratch;
             move.to_byte = move.to->shard_bytes - in->shard_bytes;
             return move;
         }
@@ -75,7 +76,7 @@ int dist_fill_buffers(struct dist_work *work, uint32_t rank, struct cw_error *er
     struct dist *const dist = work->dist;
     const struct schedule_program *const program = install_plans_program(work->group->plans);
     if (work->algorithm->schedule == NULL || dist->data == NULL ||
-        work->submissions[rank].messages != NULL)
+        dist_of(work, rank)->submission.messages != NULL)
         return CW_OK;
     const struct move move = move_before(work, program, rank);
     if (move.bytes == 0)
@@ -88,7 +89,7 @@ int dist_take_results(struct dist_work *work, uint32_t rank, struct cw_error *er
 {
     struct dist *const dist = work->dist;
     const struct schedule_program *const program = install_plans_program(work->group->plans);
-    const struct submission *const submission = &work->submissions[rank];
+    const struct submission *const submission = &dist_of(work, rank)->submission;
     if (work->algorithm->schedule == NULL || dist->data == NULL ||
         schedule_program_layout(program) != PROGRAM_OUTPUT_INSIDE)
         return CW_OK;

@@ -207,13 +207,15 @@ static int make_workers(struct launcher *launcher, struct cw_error *error)
     if (!launcher->workers)
         return cw_error_set(error, CW_NO_RESOURCE, "out of memory: %u workers", launcher->nprocs);
     const size_t each = launcher->stacks_bytes / launcher->nprocs;
-    for (uint32_t rank = 0; rank < launcher->nprocs; rank++) {
-        struct worker *worker = &launcher->workers[rank];
+    const struct mp_machine *const machine = launcher->machine;
+    for (uint32_t i = 0; i < launcher->nprocs; i++) {
+        struct worker *worker = &launcher->workers[i];
         worker->launcher = launcher;
-        worker->rank = rank;
+        worker->rank =
+            machine != NULL && machine->rank != NULL ? machine->rank(machine->arg, i) : i;
         worker->device = -1;
         coroutine_make(&worker->coroutine,
-                       launcher->stacks + (rank + 1) * each - launcher->stack_bytes,
+                       launcher->stacks + (i + 1) * each - launcher->stack_bytes,
                        launcher->stack_bytes, spawn_enter);
     }
     coroutine_adopt(&launcher->scheduler);
@@ -241,11 +243,14 @@ static bool same_error(const struct worker *a, const struct worker *b)
     return a->exit_code == b->exit_code && a->error && b->error && !strcmp(a->error, b->error);
 }
 
-/* The rank after the last of those from `rank` on that failed with the same error. */
-static uint32_t group_end(const struct launcher *launcher, uint32_t rank)
+/* The worker after the last of those from this one on that failed with the same error, of ranks
+ * that follow each other. */
+static uint32_t group_end(const struct launcher *launcher, uint32_t first)
 {
-    uint32_t end = rank + 1;
-    while (end < launcher->nprocs && same_error(&launcher->workers[rank], &launcher->workers[end]))
+    const struct worker *const at = &launcher->workers[first];
+    uint32_t end = first + 1;
+    while (end < launcher->nprocs && at[end - first].rank == at->rank + end - first &&
+           same_error(at, &at[end - first]))
         end++;
     return end;
 }
@@ -261,15 +266,15 @@ static const char *text_or_excuse(const char *text, int exit_code)
 static void print_errors(const struct launcher *launcher, FILE *out)
 {
     fprintf(out, "%u of %u ranks failed", launcher->failed, launcher->nprocs);
-    for (uint32_t rank = 0, end; rank < launcher->nprocs; rank = end) {
-        const struct worker *worker = &launcher->workers[rank];
-        end = group_end(launcher, rank);
+    for (uint32_t i = 0, end; i < launcher->nprocs; i = end) {
+        const struct worker *worker = &launcher->workers[i];
+        end = group_end(launcher, i);
         if (worker->exit_code == CW_OK)
             continue;
-        if (end == rank + 1)
-            fprintf(out, "\n  rank %u: ", rank);
+        if (end == i + 1)
+            fprintf(out, "\n  rank %u: ", worker->rank);
         else
-            fprintf(out, "\n  ranks %u-%u: ", rank, end - 1);
+            fprintf(out, "\n  ranks %u-%u: ", worker->rank, launcher->workers[end - 1].rank);
         fputs(text_or_excuse(worker->error, worker->exit_code), out);
     }
 }
@@ -300,13 +305,12 @@ static int list_errors(const struct launcher *launcher, struct cw_error *error)
 /* No worker can be resumed: the first one that waits says for which event. */
 static int report_stuck(const struct launcher *launcher, struct cw_error *error)
 {
-    uint32_t rank = 0;
-    while (launcher->workers[rank].ended)
-        rank++;
-    const struct mp_wait *wait = launcher->workers[rank].wait;
+    const struct worker *stuck = launcher->workers;
+    while (stuck->ended)
+        stuck++;
     char text[900];
-    wait->describe(wait->arg, text, sizeof text);
-    return cw_error_set(error, CW_PROGRAM_FAILED, "rank %u waits forever: %s", rank, text);
+    stuck->wait->describe(stuck->wait->arg, text, sizeof text);
+    return cw_error_set(error, CW_PROGRAM_FAILED, "rank %u waits forever: %s", stuck->rank, text);
 }
 
 size_t mp_list_ranks(bool (*lacks)(const void *arg, uint32_t rank), const void *arg, uint32_t ranks,

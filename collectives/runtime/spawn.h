@@ -42,14 +42,16 @@ int mp_spawn(mp_worker_fn fn, uint32_t nprocs, void *arg, struct cw_error *error
  *   advance  called when no worker can continue, on the stack of the caller of mp_spawn(): makes
  *            the machine run until some worker may. False: none ever will; or error->exit_code is
  *            not CW_OK: it has failed, which is an error of no rank's
+ *   rank     of the i-th worker, ascending; NULL: i
  */
 typedef void (*mp_part_fn)(void *part_arg, uint32_t index, uint32_t parts);
 struct mp_machine {
     void (*each)(void *arg, mp_part_fn part, void *part_arg);
     bool (*advance)(void *arg, struct cw_error *error);
+    uint32_t (*rank)(const void *arg, uint32_t i);
     void *arg;
 };
-/* mp_spawn() beside a machine; NULL: none. */
+/* mp_spawn() of this many workers beside a machine; NULL: none. */
 int mp_spawn_beside(mp_worker_fn fn, uint32_t nprocs, void *arg, const struct mp_machine *machine,
                     struct cw_error *error);
 
