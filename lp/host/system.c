@@ -40,7 +40,7 @@ struct lp_system {
     uint8_t launches_queue; /* and their hardware queue */
     bool in_program;        /* it has begun, and has not ended */
     struct lp_landing landing;
-    struct lp_launched *launched; /* [launched_count] since the last drain */
+    struct lp_launched *launched; /* [launched_count] since the machine was idle */
     size_t launched_count, launched_capacity;
     bool hears_ops;     /* some listener wants data operations in the total order */
     bool out_of_memory; /* while records were delivered */
@@ -542,7 +542,7 @@ int lp_system_begin_batch(struct lp_system *system, const struct lp_batch_option
     return CW_OK;
 }
 
-/* These PEs have got this launch, since the last drain. False: out of memory. */
+/* These PEs have got this launch, since the machine was idle. False: out of memory. */
 static bool note_launched(struct lp_system *system, const uint32_t *pe, uint32_t count,
                           uint32_t launch)
 {
@@ -893,11 +893,101 @@ int lp_system_drain(struct lp_system *system, struct cw_error *error)
     if (system->in_program && (code = end_program(system, error)) != CW_OK)
         return code;
     code = check_ended(system, error);
-    system->launched_count = 0;
     if (code == CW_OK && system->is_to_keep)
         lp_wired_keep(system->options.wired, system->sim, current_times(system)->submitted);
     system->is_to_keep = false;
     return code;
+}
+
+/* ---- the idle machine ------------------------------------------------------------------------ */
+
+bool lp_system_is_idle(const struct lp_system *system)
+{
+    return !system->engine_failed && !system->in_program && system->control.count == 0 &&
+           !lp_batches_are_in_flight(&system->batches) && lp_system_next_ps(system) == CW_TIME_MAX;
+}
+
+struct lp_idle_machine lp_system_idle_machine(const struct lp_system *system)
+{
+    return (struct lp_idle_machine){.m = &system->model,
+                                    .sim = system->sim,
+                                    .control = &system->control,
+                                    .now_ps = system->host_now_ps};
+}
+
+/* What a launch asks for, but for its number, its batch and the host's accounts. */
+static void put_launch(struct lp_idle_state *state, const struct lp_launch *launch)
+{
+    const struct tl_args *const args = &launch->args;
+    const uint64_t words[] = {(uintptr_t)launch->kernel,
+                              (uintptr_t)launch->dirs,
+                              (uint64_t)launch->queue << 1 | launch->cuts_streams,
+                              launch->op,
+                              args->tensor,
+                              args->tensor_pa,
+                              args->shard_bytes,
+                              args->n_elem,
+                              args->rank,
+                              (uint64_t)args->dtype << 24 | (uint64_t)args->math << 16 |
+                                  (uint64_t)args->pe_shards << 8 | args->topology,
+                              (uint64_t)args->sip_w << 32 | args->sip_h,
+                              args->piece_tiles,
+                              (uintptr_t)args->parameter,
+                              (uintptr_t)args->more,
+                              (uintptr_t)args->own};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        lp_idle_state_put(state, words[i]);
+    for (size_t i = 0; i < TL_REGIONS; i++) {
+        lp_idle_state_put(state, args->region[i].va);
+        lp_idle_state_put(state, args->region[i].pa);
+        lp_idle_state_put(state, args->region[i].bytes);
+    }
+    for (size_t i = 0; i < TL_SCALARS_MAX; i++)
+        lp_idle_state_put(state, (uint64_t)args->scalar[i]);
+}
+
+static void put_launches(const struct lp_system *system, struct lp_idle_state *state)
+{
+    uint32_t before = 0;
+    for (size_t i = 0; i < system->launched_count; i++) {
+        const struct lp_launched *const launched = &system->launched[i];
+        if (launched->launch != before && lp_has_launch(&system->model, launched->launch))
+            put_launch(state, lp_launch_of(&system->model, launched->launch));
+        before = launched->launch;
+        lp_idle_state_put(state, launched->pe);
+    }
+}
+
+static void put_maps(const struct lp_system *system, struct lp_idle_state *state)
+{
+    const struct lp_map *map;
+    for (uint32_t sip = 0; sip < system->model.hw.sip_count; sip++)
+        for (uint32_t i = 0; (map = lp_maps_at(system->maps, sip, i)) != NULL; i++) {
+            const uint64_t words[] = {map->va,
+                                      map->pa,
+                                      map->bytes,
+                                      (uint64_t)map->sip << 32 | map->message,
+                                      (uint64_t)map->first_cube << 32 | map->cubes,
+                                      (uint64_t)map->first_pe << 32 | map->pes,
+                                      (uint64_t)map->parts};
+            for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+                lp_idle_state_put(state, words[k]);
+        }
+}
+
+bool lp_system_idle_state(const struct lp_system *system, struct lp_idle_state *state)
+{
+    const struct lp_idle_machine machine = lp_system_idle_machine(system);
+    bool idle = lp_system_is_idle(system);
+    lp_idle_state_begin(state, machine.now_ps);
+    for (uint32_t lp = 0; idle && lp < system->model.lps.count; lp++)
+        idle = lp_idle_state_add(state, &machine, lp);
+    if (idle) {
+        put_launches(system, state);
+        put_maps(system, state);
+        lp_idle_state_count_up(state, system->model.launches.last);
+    }
+    return idle && lp_idle_state_end(state);
 }
 
 uint32_t lp_system_current_batch(const struct lp_system *system)

@@ -8,6 +8,7 @@
 
 #include "lp/causes.h"
 #include "lp/host/batch_times.h"
+#include "lp/host/idle_state.h"
 #include "lp/host/link_use.h"
 #include "lp/host/machine_count.h"
 #include "lp/host/placement.h"
@@ -172,6 +173,18 @@ uint64_t lp_system_free_tcm(const struct lp_system *system);
 int64_t lp_system_next_ps(const struct lp_system *system);
 int lp_system_inject(struct lp_system *system, struct cw_error *error);
 int lp_system_run_until(struct lp_system *system, int64_t end_ps, struct cw_error *error);
+
+/*
+ * The state of the idle machine, relative to its time and to its counters (idle_state.h), with the
+ * launches that have brought it about since the machine was idle before, and the host's maps.
+ *   lp_system_is_idle()       no event is pending, every launch is answered, and nothing has been
+ *                             submitted
+ *   lp_system_idle_machine()  for the words of some LPs alone, at the host's time
+ *   lp_system_idle_state()    of all LPs. False: the machine is not idle, or memory is short
+ */
+bool lp_system_is_idle(const struct lp_system *system);
+struct lp_idle_machine lp_system_idle_machine(const struct lp_system *system);
+bool lp_system_idle_state(const struct lp_system *system, struct lp_idle_state *state);
 
 /* Runs until nothing is left to do. Kernels that then still wait: CW_PROGRAM_FAILED, with the
  * report of deadlock.h. Tiles that nobody has received: the same, with the report of unreceived.h.

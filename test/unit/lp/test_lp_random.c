@@ -6,7 +6,9 @@
  *   3. the data pass can carry out all records, and the pointers agree at the end;
  *   4. every other run, in any mode, on any number of workers and with any placement of the cubes,
  *      is the same to the picosecond, and leaves the same values in all memories, although each
- *      worker executes the records of its own cubes alone.
+ *      worker executes the records of its own cubes alone;
+ *   5. the same kernels again and again: after a state that has been there before, relative to its
+ *      time, comes what came then (lp/host/idle_state.h).
  *
  * In each round a hash of seed, round and place decides which queues carry a tile, and which PEs
  * put to another PE and notify it. So receivers can compute the tiles that they get. All sends of a
@@ -637,6 +639,106 @@ static void check_mode(const struct machine *first, uint64_t digest, uint64_t se
     machine_free(other);
 }
 
+/* ---- the same again -------------------------------------------------------------------------- */
+
+enum { REPEATS = 12, KINDS = 3 };
+
+/* An iteration: its operations, in op[] of the machine, and its times since its begin. */
+struct iteration {
+    struct lp_idle_state after;
+    uint64_t kind; /* of its kernels: their seed */
+    uint32_t first, count;
+    int64_t begun_ps, kernels_ps, host_ps;
+};
+
+/* Of all LPs. Not of the launches before: what comes now may follow whatever has been. */
+static void take_state(const struct machine *m, struct lp_idle_state *state)
+{
+    const struct lp_idle_machine machine = lp_system_idle_machine(m->system);
+    assert_true(lp_system_is_idle(m->system));
+    lp_idle_state_begin(state, machine.now_ps);
+    for (uint32_t lp = 0; lp < machine.m->lps.count; lp++)
+        assert_true(lp_idle_state_add(state, &machine, lp));
+    assert_true(lp_idle_state_end(state));
+}
+
+static void run_iteration(struct machine *m, struct iteration *iteration)
+{
+    iteration->begun_ps = cw_sim_now(lp_system_sim(m->system));
+    iteration->first = m->op_count;
+    run_random_kernels(m, iteration->kind);
+    const struct lp_times *const times = lp_system_times(m->system);
+    iteration->count = m->op_count - iteration->first;
+    iteration->kernels_ps = times->last_end_ps - iteration->begun_ps;
+    iteration->host_ps = times->host_ps - iteration->begun_ps;
+    take_state(m, &iteration->after);
+}
+
+/* But for the numbers of tiles, and the slots that follow from them. */
+static bool is_same_op(const struct lp_op *a, int64_t a_begun_ps, const struct lp_op *b,
+                       int64_t b_begun_ps)
+{
+    return a->t_start_ps - a_begun_ps == b->t_start_ps - b_begun_ps &&
+           a->t_end_ps - a_begun_ps == b->t_end_ps - b_begun_ps && a->pe == b->pe &&
+           a->kind == b->kind && a->dir == b->dir && a->bytes == b->bytes && a->peer == b->peer;
+}
+
+static bool is_same_iteration(const struct machine *m, const struct iteration *a,
+                              const struct iteration *b)
+{
+    if (a->count != b->count || a->kernels_ps != b->kernels_ps || a->host_ps != b->host_ps)
+        return false;
+    for (uint32_t i = 0; i < a->count; i++)
+        if (!is_same_op(&m->op[a->first + i], a->begun_ps, &m->op[b->first + i], b->begun_ps))
+            return false;
+    return true;
+}
+
+/* Iterations of a few kinds, in any order. Returns how many pairs began in the same state. */
+static uint32_t check_repetition(struct machine *m, uint64_t seed)
+{
+    struct iteration iteration[REPEATS];
+    struct cw_rng rng = cw_rng_seeded(seed, 99);
+    uint32_t found = 0, i = 0;
+    memset(iteration, 0, sizeof iteration);
+    machine_start(m);
+    m->op_count = 0;
+    for (; i < REPEATS && m->op_count < OPS_MAX * 3 / 4; i++) {
+        iteration[i].kind = seed + cw_rng_below(&rng, KINDS);
+        run_iteration(m, &iteration[i]);
+        for (uint32_t k = 1; k < i; k++) {
+            if (iteration[k].kind != iteration[i].kind ||
+                !lp_idle_state_equal(&iteration[k - 1].after, &iteration[i - 1].after))
+                continue;
+            found++;
+            if (!is_same_iteration(m, &iteration[k], &iteration[i]))
+                fail_msg("seed %llu: iterations %u and %u begin in the same state and differ; "
+                         "replay: LP_SEED=%llu build/check/test/unit/lp/test_lp_random",
+                         (unsigned long long)seed, k, i, (unsigned long long)seed);
+        }
+    }
+    while (i > 0)
+        lp_idle_state_free(&iteration[--i].after);
+    machine_free(m);
+    return found;
+}
+
+static void equal_states_have_the_same_future(void **state)
+{
+    (void)state;
+    const char *replay = getenv("LP_SEED");
+    const uint64_t seeds = random_from_environment("LP_SEEDS", 60),
+                   first = replay != NULL ? strtoull(replay, NULL, 10) : 1;
+    uint32_t found = 0;
+    for (uint64_t seed = first; seed < first + (replay != NULL ? 1 : seeds); seed++) {
+        struct machine *const m = random_machine(seed);
+        if (seed % 3 == 0)
+            m->config.coarse = 2 + (uint32_t)(seed / 3 % 3);
+        found += check_repetition(m, seed);
+    }
+    assert_true(replay != NULL || found > seeds);
+}
+
 static void check_seed(uint64_t seed)
 {
     struct machine *first = random_machine(seed);
@@ -666,6 +768,7 @@ static void random_kernels_keep_the_protocol_in_every_mode(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_kernels_keep_the_protocol_in_every_mode)};
+        cmocka_unit_test(random_kernels_keep_the_protocol_in_every_mode),
+        cmocka_unit_test(equal_states_have_the_same_future)};
     return cmocka_run_group_tests_name("lp_random", tests, NULL, NULL);
 }
