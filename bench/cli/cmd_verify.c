@@ -13,6 +13,7 @@
 
 #include "bench/programs/batch.h"
 #include "bench/programs/bench.h"
+#include "bench/programs/shortcuts.h"
 #include "bench/cli/cli.h"
 #include "bench/options/options_run.h"
 #include "bench/output/report.h"
@@ -145,6 +146,7 @@ static int verify_run(struct run_options *options, const struct config *config,
     const enum cw_sync sync = options->engine.sync;
     const uint32_t threads = options->engine.worker_count;
     int code = run_options_check(options, &config->hw, error);
+    shortcuts_off(options); /* all committed events are compared */
     if (code == CW_OK) {
         options->engine.sync = CW_SEQUENTIAL;
         options->engine.worker_count = 1;

@@ -105,6 +105,13 @@ static const char *simulated_choice(size_t i)
     return names[i];
 }
 
+static const char *shortcut_choice(size_t i)
+{
+    static const char *const names[] = {
+        [RUN_SHORTCUT_AUTO] = "auto", [RUN_SHORTCUT_ON] = "on", [RUN_SHORTCUT_OFF] = "off", NULL};
+    return names[i];
+}
+
 static const char *trace_compute_choice(size_t i)
 {
     static const char *const names[] = {[TRACE_AS_RECORDED] = "recorded",
@@ -304,6 +311,18 @@ const struct option_row option_rows[] = {
     {"time-unit", 0, OPTION_CHOICE, STEPPING, "UNIT",
      "of a Chakra trace's times: us, ns, or auto (default): as its version has them",
      RUN(workload_trace.unit), .of_some_benches = true, .choice = trace_unit_choice},
+
+    /* shortcuts */
+    {"fold", 0, OPTION_CHOICE, WRITING, "HOW",
+     "simulate one SIP for all that do the same: auto (default), where no result changes; on, or "
+     "the run is refused; off",
+     RUN(fold), .choice = shortcut_choice, .group = "Shortcuts"},
+    {"repeat", 0, OPTION_CHOICE, WRITING, "HOW",
+     "simulate iterations until they repeat, and count the rest: auto (default), on, off",
+     RUN(repeat), .choice = shortcut_choice},
+    {"replay", 0, OPTION_CHOICE, WRITING, "HOW",
+     "simulate equal operations of a step once, where they meet no others: auto (default), on, off",
+     RUN(replay), .choice = shortcut_choice, .of_some_benches = true},
 
     /* the model of phold */
     {"lps", 0, OPTION_COUNT, COMMAND_PHOLD, "N", "logical processes (4096)", PHOLD(options.lps),

@@ -532,6 +532,92 @@ static bool result_hash(const struct result *result, uint64_t *hash)
     return any;
 }
 
+/* 1048576 as "1,048,576". */
+static const char *grouped(double number, char text[REPORT_NUMBER_BYTES])
+{
+    char digits[REPORT_NUMBER_BYTES];
+    const int count = snprintf(digits, sizeof digits, "%.0f", number);
+    char *at = text;
+    for (int i = 0; i < count && at + 2 < text + REPORT_NUMBER_BYTES; i++) {
+        if (i > 0 && (count - i) % 3 == 0)
+            *at++ = ',';
+        *at++ = digits[i];
+    }
+    *at = '\0';
+    return text;
+}
+
+/* "3 of 1,000 iterations", after what stands there already. */
+static void print_simulated(FILE *file, const struct result_simulated *part, const char *name,
+                            bool *any)
+{
+    char done[REPORT_NUMBER_BYTES], of[REPORT_NUMBER_BYTES];
+    if (part->of == 0)
+        return;
+    fprintf(file, "%s%s of %s %s", *any ? ", " : "", grouped((double)part->done, done),
+            grouped((double)part->of, of), name);
+    *any = true;
+}
+
+static bool same_part(const struct result_simulated *a, const struct result_simulated *b)
+{
+    return a->of == b->of && a->done == b->done;
+}
+
+static bool same_shortcuts(const struct result_shortcuts *a, const struct result_shortcuts *b)
+{
+    return a->fold == b->fold && same_part(&a->sips, &b->sips) &&
+           same_part(&a->iterations, &b->iterations) && same_part(&a->operations, &b->operations);
+}
+
+static bool takes_shortcut(const struct result_row *row)
+{
+    const struct result_shortcuts *const taken = &row->shortcuts;
+    return taken->sips.of + taken->iterations.of + taken->operations.of > 0;
+}
+
+/* What was simulated of each row; rows in line that are alike in it together. */
+static void print_shortcuts(FILE *file, const struct result *result)
+{
+    size_t next;
+    bool taken = false;
+    for (size_t i = 0; i < result->row_count; i++)
+        taken |= takes_shortcut(&result->rows[i]);
+    for (size_t i = 0; taken && i < result->row_count; i = next) {
+        const struct result_shortcuts *const row = &result->rows[i].shortcuts;
+        char factor[REPORT_NUMBER_BYTES];
+        bool any = false;
+        for (next = i + 1; next < result->row_count; next++)
+            if (!same_shortcuts(row, &result->rows[next].shortcuts))
+                break;
+        fputs("# simulated: ", file);
+        if (next - i < result->row_count)
+            fprintf(file, "of %" PRIu64 " B%s: ", size_of(&result->rows[i]),
+                    next - i > 1 ? " and on" : "");
+        print_simulated(file, &row->sips, "SIPs", &any);
+        if (row->sips.of > 0)
+            fprintf(file, " (by %s)", row->fold);
+        print_simulated(file, &row->iterations, "iterations", &any);
+        print_simulated(file, &row->operations, "operations", &any);
+        if (any)
+            fprintf(file, ", factor %s\n", grouped(result_shortcut_factor(row), factor));
+        else
+            fputs("everything\n", file);
+    }
+}
+
+/* Of the representatives of a folded run alone: no rate of it is the engine's. */
+static void print_folded_engine(FILE *file, const struct result *result)
+{
+    const struct result_engine *const engine = &result->engine;
+    fprintf(file,
+            "#\n# engine: seed %" PRIu64 ", %s, threads %" PRIu32 ", events %" PRIu64
+            ", wall time %.3f s, memory %.1f MiB, result hash none, fold hash %016" PRIx64 "\n",
+            result->seed, engine->sync, engine->threads, engine->stats.events_committed,
+            engine->setup_s + engine->run_s, (double)engine->peak_rss_bytes / 1048576,
+            engine->fold_hash);
+}
+
 static void print_engine(FILE *file, const struct result *result)
 {
     const struct result_engine *const engine = &result->engine;
@@ -739,7 +825,11 @@ void report_table_rest(FILE *file, const struct result *result)
         if (row->explain != NULL)
             print_explanation(file, row);
     }
-    print_engine(file, result);
+    if (result->engine.folded)
+        print_folded_engine(file, result);
+    else
+        print_engine(file, result);
+    print_shortcuts(file, result);
     report_stress(file, &result->engine.stats);
     if (result->engine.has_cut)
         print_cut(file, &result->engine);

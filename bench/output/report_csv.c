@@ -19,7 +19,8 @@ static const char columns[] =
     "bench,collective,algorithm,config_digest,sips,cubes,pes,seed,"
     "dtype,redop,bytes,count,time_ns,host_time_ns,start_skew_ns,algbw_gbs,busbw_gbs,"
     "bound_ns,wrong,data_hash,input,proof,shards_per_rank,bytes_per_rank,credit_wait_ns,"
-    "last_pe,last_pe_credit_wait_ns,not_run,ranks_differ,not_finite";
+    "last_pe,last_pe_credit_wait_ns,not_run,ranks_differ,not_finite,"
+    "fold,sips_simulated,iterations_simulated,operations_simulated";
 
 static void print_csv_ns(FILE *file, int64_t ps)
 {
@@ -34,6 +35,11 @@ static void print_csv_count(FILE *file, int64_t count)
         fprintf(file, ",%" PRId64, count);
     else
         fputc(',', file);
+}
+
+static void print_simulated(FILE *file, const struct result_simulated *part)
+{
+    print_csv_count(file, part->of > 0 ? (int64_t)part->done : -1);
 }
 
 /* A sentence has commas. */
@@ -111,6 +117,10 @@ void report_csv_row(FILE *file, const struct result *result, const struct result
         print_quoted(file, row->not_run);
     print_csv_count(file, row->ranks_differ);
     print_csv_count(file, row->not_finite);
+    fprintf(file, ",%s", row->shortcuts.fold != NULL ? row->shortcuts.fold : "");
+    print_simulated(file, &row->shortcuts.sips);
+    print_simulated(file, &row->shortcuts.iterations);
+    print_simulated(file, &row->shortcuts.operations);
     if (result->measured.path != NULL && row->measured_ps > 0) {
         print_csv_ns(file, row->measured_ps);
         fprintf(file, ",%.15g", report_error_percent(row));

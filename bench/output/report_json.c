@@ -194,6 +194,23 @@ static json_t *groups_json(const struct result_groups *groups, bool exact)
     return object;
 }
 
+static json_t *simulated_json(const struct result_simulated *part)
+{
+    return part->of > 0 ? json_u64(part->done) : json_null();
+}
+
+static json_t *shortcuts_json(const struct result_shortcuts *taken)
+{
+    json_t *object = json_object();
+    report_put(&object, "fold", text_or_null(taken->fold != NULL ? taken->fold : ""));
+    report_put(&object, "why_not", text_or_null(taken->why));
+    report_put(&object, "sips_simulated", simulated_json(&taken->sips));
+    report_put(&object, "iterations_simulated", simulated_json(&taken->iterations));
+    report_put(&object, "operations_simulated", simulated_json(&taken->operations));
+    report_put(&object, "factor", json_real(result_shortcut_factor(taken)));
+    return object;
+}
+
 /* exact: for a comparison; as struct result has them, and no member twice in two forms. */
 static json_t *row_json(const struct result *result, const struct result_row *row, bool exact)
 {
@@ -253,6 +270,7 @@ static json_t *row_json(const struct result *result, const struct result_row *ro
         report_put(&object, "groups", groups_json(&row->groups, exact));
     report_put(&object, "phases", phases_json(row, exact));
     report_put(&object, "link_kinds", link_kinds_json(row, exact));
+    put_unless_exact(exact, &object, "shortcuts", shortcuts_json(&row->shortcuts));
     if (row->share_count > 0 && !exact)
         report_put(&object, "shared_links", shares_json(row));
     if (row->explain != NULL && !exact)
@@ -439,9 +457,12 @@ json_t *report_engine_json(const struct result_engine *engine)
     report_put(&object, "host_s", json_real(stats->host_s));
     if (engine->phases != NULL)
         report_put(&object, "process", process_json(engine->phases));
-    report_put(&object, "committed_events_per_s", json_real(engine->events_per_s));
+    report_put(&object, "committed_events_per_s",
+               engine->folded ? json_null() : json_real(engine->events_per_s));
     report_put(&object, "ipcq_messages", json_u64(engine->ipcq_messages));
-    report_put(&object, "trace_hash", report_hash_or_null(true, stats->trace_hash));
+    report_put(&object, "trace_hash", report_hash_or_null(!engine->folded, stats->trace_hash));
+    if (engine->folded)
+        report_put(&object, "fold_hash", report_hash_or_null(true, engine->fold_hash));
     put_counts(&object, stats);
     report_put(&object, "workers", workers_json(engine));
     if (engine->has_cut)

@@ -56,6 +56,17 @@ int64_t result_mean_ps(int64_t sum_ps, uint32_t count)
     return sum_ps / count + (2 * rest >= count);
 }
 
+static double times_of(const struct result_simulated *part)
+{
+    return part->of > 0 ? (double)part->of / (double)(part->done > 0 ? part->done : 1) : 1;
+}
+
+double result_shortcut_factor(const struct result_shortcuts *shortcuts)
+{
+    return times_of(&shortcuts->sips) * times_of(&shortcuts->iterations) *
+           times_of(&shortcuts->operations);
+}
+
 int result_judge(const struct result *result, bool bound_holds, bool loaded, struct cw_error *error)
 {
     static const char *const how[PROOFS] = {

@@ -72,6 +72,17 @@ struct result_share {
     uint64_t bytes[RESULT_LINKS_MAX];
 };
 
+/* What the shortcuts did in a row (COMMANDS.md, "Shortcuts"); of each, zeros: it was not taken, and
+ * all was simulated. Counts are of the whole machine, calls with the warm-up, and operations of a
+ * step; `done` of them were simulated. */
+struct result_shortcuts {
+    struct result_simulated {
+        uint64_t of, done;
+    } sips, iterations, operations;
+    const char *fold; /* how it is known that SIPs are alike: "comparison", "proof"; static */
+    char why[200];    /* why they are all simulated though --fold is not off; "": nothing to say */
+};
+
 /* One row: one collective at one size, means over the iterations. */
 struct result_row {
     char collective[96];   /* "all_reduce"; of groups "all_reduce:tp" */
@@ -118,14 +129,17 @@ struct result_row {
     struct result_share *shares; /* [share_count]; the result's */
     size_t share_count;
     struct explain *explain; /* of the last iteration; NULL: not asked for. The result's */
+    struct result_shortcuts shortcuts;
 };
 
 struct result_engine {
     const char *sync, *partition;
     const char *cancellation; /* NULL: in this mode nothing is undone */
     uint32_t threads;
-    bool has_cut;      /* false: one thread, or a model that is not a machine */
-    struct lp_cut cut; /* the partition of the machine */
+    bool folded;        /* then trace_hash and events per second mean nothing */
+    uint64_t fold_hash; /* of a folded run (FORMATS.md, "Fold hash") */
+    bool has_cut;       /* false: one thread, or a model that is not a machine */
+    struct lp_cut cut;  /* the partition of the machine */
     struct cw_stats stats;
     struct cw_stats *workers; /* [worker_count], of each; the result's */
     uint32_t worker_count;
@@ -229,6 +243,9 @@ void result_free(struct result *result); /* frees its members, not the struct */
 
 /* A sum's mean, rounded half away from zero as all times are. sum_ps >= 0, count > 0. */
 int64_t result_mean_ps(int64_t sum_ps, uint32_t count);
+
+/* How many times as much a row stands for as was simulated; 1: all was. */
+double result_shortcut_factor(const struct result_shortcuts *shortcuts);
 
 /*
  * Judges a run by its figures: CW_BUG with *error filled for a time below its

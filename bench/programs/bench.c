@@ -18,6 +18,7 @@
 #include "bench/programs/run_logs.h"
 #include "bench/programs/bench_algorithm.h"
 #include "bench/programs/bench_verify.h"
+#include "bench/programs/shortcuts.h"
 #include "core/os/host_limits.h"
 #include "core/os/text_stream.h"
 #include "lp/host/deadlock.h"
@@ -646,6 +647,8 @@ static int prepare(struct bench_session *session, struct dist_options *dist, str
         session->shards = row_work_shards(session);
         bench_expect(session, 0);
     }
+    if (code == CW_OK)
+        code = shortcuts_check(session->options, session->config, error);
     if (code == CW_OK)
         code = bench_algorithm_check(session, error);
     if (code == CW_OK && session->program->prepare != NULL)

@@ -46,6 +46,9 @@ enum run_concurrency { RUN_CONCURRENCY_FREE, RUN_CONCURRENCY_ONE };
 enum run_launch_order { RUN_LAUNCH_IMPLICIT, RUN_LAUNCH_PROGRAM };
 enum run_simulated { RUN_SIMULATED, RUN_FREE };
 
+/* A shortcut (bench/programs/shortcuts.h). */
+enum run_shortcut { RUN_SHORTCUT_AUTO, RUN_SHORTCUT_ON, RUN_SHORTCUT_OFF };
+
 /* What a bench does beside calls of its algorithm, by estimate: events of an iteration, and bytes
  * of tensors; multiplications of their elements. */
 struct bench_own {
@@ -107,6 +110,8 @@ struct run_options {
     bool is_check_given; /* whether data are verified is said by an option */
     bool shows_machine;  /* the line names no work: sizes and algorithm are the default ones */
     char rest[200];      /* then: which sizes were left out, and how to run them; "": none */
+
+    uint32_t fold, repeat, replay; /* enum run_shortcut */
 
     double begun_s; /* the command (clock_s()); 0: with the run */
 

@@ -277,7 +277,7 @@ const struct bench_program bench_step = {
     .groups = true,
     .own = step_work,
     .takes = {"workload", "concurrency", "launch-order", "launches", "communication", "groups",
-              "trace-ranks", "first-dimension", "compute", "time-unit"},
+              "trace-ranks", "first-dimension", "compute", "time-unit", "replay"},
     .prepare = step_prepare,
     .run_apart = step_run_apart,
     .finish = step_finish};

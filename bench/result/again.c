@@ -230,13 +230,27 @@ void again_free(struct again *again)
     *again = (struct again){.asked = false};
 }
 
+/* Of two hashes that a run without that shortcut lacks. */
+static bool same_hash(const char *a, const char *b)
+{
+    return a == NULL || b == NULL || strcmp(a, b) == 0;
+}
+
 /* Whether all events were the same; they are compared where both runs had one configuration and did
- * all of their sizes. */
+ * all of their sizes, and both were folded or neither. */
 static bool same_events(const struct result_document *a, const struct result_document *b)
 {
     return a->interrupted || a->failure != NULL ||
            !document_text_same(a->config_digest, b->config_digest) ||
-           document_text_same(a->engine.trace_hash, b->engine.trace_hash);
+           (same_hash(a->engine.trace_hash, b->engine.trace_hash) &&
+            same_hash(a->engine.fold_hash, b->engine.fold_hash));
+}
+
+static const char *hash_of(const struct document_engine *engine)
+{
+    return engine->trace_hash != NULL  ? engine->trace_hash
+           : engine->fold_hash != NULL ? engine->fold_hash
+                                       : "none";
 }
 
 static int judge(const struct result_document *a, const struct result_document *b, FILE *file,
@@ -249,15 +263,16 @@ static int judge(const struct result_document *a, const struct result_document *
     fputs("#\n", file);
     (void)compare_report(file, COMPARISON_TEXT, a, b, &comparison, error);
     if (!events)
-        fprintf(file, "# trace hashes differ: %s, %s\n",
-                a->engine.trace_hash != NULL ? a->engine.trace_hash : "none",
-                b->engine.trace_hash != NULL ? b->engine.trace_hash : "none");
+        fprintf(file, "# %s hashes differ: %s, %s\n",
+                a->engine.trace_hash != NULL ? "trace" : "fold", hash_of(&a->engine),
+                hash_of(&b->engine));
     const size_t differing = comparison.differing;
     comparison_of_documents_free(&comparison);
     if (differing > 0)
         return cw_error_set(error, CW_DATA_WRONG, "%zu sizes are not as in %s", differing, a->name);
     if (!events)
-        return cw_error_set(error, CW_DATA_WRONG, "the trace hash is not as in %s", a->name);
+        return cw_error_set(error, CW_DATA_WRONG, "the %s hash is not as in %s",
+                            a->engine.trace_hash != NULL ? "trace" : "fold", a->name);
     return CW_OK;
 }
 

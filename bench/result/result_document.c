@@ -74,6 +74,7 @@ static void read_kinds(struct document_row *row, const json_t *list)
 static struct document_row row_of(const json_t *json, struct document_phase *phases,
                                   struct document_link_kind *kinds)
 {
+    const json_t *const shortcuts = object_of(json, "shortcuts");
     struct document_row row = {
         .collective = text_of(json, "collective"),
         .algorithm = text_of(json, "algorithm"),
@@ -92,6 +93,10 @@ static struct document_row row_of(const json_t *json, struct document_phase *pha
         .wrong = count_of(json, "wrong"),
         .ranks_differ = count_of(json, "ranks_differ"),
         .not_finite = count_of(json, "not_finite"),
+        .fold = text_of(shortcuts, "fold"),
+        .sips_simulated = count_of(shortcuts, "sips_simulated"),
+        .iterations_simulated = count_of(shortcuts, "iterations_simulated"),
+        .operations_simulated = count_of(shortcuts, "operations_simulated"),
         .time_ns = figure_of(json, "time_ns"),
         .host_time_ns = figure_of(json, "host_time_ns"),
         .start_skew_ns = figure_of(json, "start_skew_ns"),
@@ -147,6 +152,7 @@ static void read_engine(struct document_engine *engine, const json_t *json)
     *engine = (struct document_engine){
         .sync = text_of(json, "sync"),
         .trace_hash = text_of(json, "trace_hash"),
+        .fold_hash = text_of(json, "fold_hash"),
         .threads = count_of(json, "threads"),
         .events = figure_of(json, "events_committed"),
         .events_per_s = figure_of(json, "committed_events_per_s"),

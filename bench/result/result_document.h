@@ -35,6 +35,8 @@ struct document_row {
     const char *not_run; /* why this size was not run, and then no figure means anything */
     int64_t bytes, count, bytes_per_rank, shards_per_rank;
     int64_t wrong, ranks_differ, not_finite; /* elements; -1: not verified */
+    const char *fold;                        /* how SIPs are known to be alike; NULL: not folded */
+    int64_t sips_simulated, iterations_simulated, operations_simulated; /* -1: all */
     double time_ns, host_time_ns, start_skew_ns, bound_ns, measured_ns, error_percent;
     double algbw_gbs, busbw_gbs, credit_wait_ns, last_pe_credit_wait_ns, moved_per_rank;
     struct document_phase *phases;
@@ -45,7 +47,7 @@ struct document_row {
 };
 
 struct document_engine {
-    const char *sync, *trace_hash;
+    const char *sync, *trace_hash, *fold_hash; /* one of the hashes is NULL */
     int64_t threads;
     double events, events_per_s, setup_s, run_s, peak_rss_bytes; /* events: committed */
 };

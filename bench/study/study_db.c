@@ -281,15 +281,30 @@ static int check_study(struct study_db *db, struct study_shard shard, struct stu
     return !is_renamed || study_rename(db->sqlite, db->study) ? code : fail_study_db(db, error);
 }
 
-/* Whether a version before these columns wrote the database. */
-static bool lacks_columns(struct study_db *db, const char *schema_name)
+/* How many of its last columns a database lacks that an earlier version wrote. */
+static int64_t missing_columns(struct study_db *db, const char *schema_name)
 {
-    char query[160];
-    snprintf(query, sizeof query,
-             "SELECT count(*) FROM pragma_table_info('row', '%s')"
-             " WHERE name IN ('not_run', '" STUDY_ROW_COLUMNS_NEW "')",
-             schema_name);
-    return number_of(db, query) == 1;
+    int64_t missing = 0;
+    for (int i = 0; i < STUDY_ROW_NEW; i++) {
+        char query[160];
+        snprintf(query, sizeof query,
+                 "SELECT count(*) FROM pragma_table_info('row', '%s') WHERE name IN ('not_run', "
+                 "'%.*s')",
+                 schema_name, (int)strcspn(study_row_new[i], " "), study_row_new[i]);
+        missing += number_of(db, query) == 1;
+    }
+    return missing;
+}
+
+static int add_columns(struct study_db *db, struct cw_error *error)
+{
+    int code = CW_OK;
+    for (int64_t i = STUDY_ROW_NEW - missing_columns(db, "main"); i < STUDY_ROW_NEW; i++) {
+        char statement[80];
+        snprintf(statement, sizeof statement, "ALTER TABLE row ADD COLUMN %s", study_row_new[i]);
+        code = code == CW_OK ? execute(db, statement, error) : code;
+    }
+    return code;
 }
 
 /* In this mode, others can read while a sweep writes, and a killed process loses only its open
@@ -317,8 +332,8 @@ static int open_sqlite(struct study_db *db, struct study_shard shard, struct stu
     int code = execute(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", error);
     if (code == CW_OK && is_new)
         code = create(db, shard, error);
-    else if (code == CW_OK && lacks_columns(db, "main"))
-        code = execute(db, STUDY_ROW_ADD_COLUMNS, error);
+    else if (code == CW_OK)
+        code = add_columns(db, error);
     return code == CW_OK ? check_study(db, shard, opening, error) : code;
 }
 
@@ -542,9 +557,10 @@ int study_db_take(struct study_db *db, const char *path, struct cw_error *error)
     sqlite3_finalize(attach);
     if (code != CW_OK)
         return code;
-    char statements[sizeof copying + sizeof STUDY_ROW_NO_COLUMNS];
-    snprintf(statements, sizeof statements, copying,
-             lacks_columns(db, "part") ? STUDY_ROW_NO_COLUMNS : "");
+    char absent[6 * STUDY_ROW_NEW + 1] = "", statements[sizeof copying + sizeof absent];
+    for (int64_t i = missing_columns(db, "part"); i > 0; i--)
+        strcat(absent, ", NULL");
+    snprintf(statements, sizeof statements, copying, absent);
     code = execute(db, "BEGIN IMMEDIATE", error);
     if (code == CW_OK && sqlite3_exec(db->sqlite, statements, NULL, NULL, NULL) != SQLITE_OK)
         code = fail_part(db, path, error);

@@ -64,8 +64,16 @@ static const struct column columns[] = {
     OF_ROW(TEXT, not_run),
     OF_ROW(COUNT, ranks_differ),
     OF_ROW(COUNT, not_finite),
+    OF_ROW(TEXT, fold),
+    OF_ROW(COUNT, sips_simulated),
+    OF_ROW(COUNT, iterations_simulated),
+    OF_ROW(COUNT, operations_simulated),
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
+
+const char *const study_row_new[STUDY_ROW_NEW] = {
+    "ranks_differ INTEGER",   "not_finite INTEGER",           "fold TEXT",
+    "sips_simulated INTEGER", "iterations_simulated INTEGER", "operations_simulated INTEGER"};
 
 /* ---- packing --------------------------------------------------------------------------------- */
 

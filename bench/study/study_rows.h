@@ -20,13 +20,12 @@
     " time_ns REAL, host_time_ns REAL, start_skew_ns REAL, algbw_gbs REAL, busbw_gbs REAL,"        \
     " bound_ns REAL, wrong INTEGER, data_hash TEXT, input TEXT, proof TEXT,"                       \
     " shards_per_rank INTEGER, bytes_per_rank INTEGER, credit_wait_ns REAL, last_pe TEXT,"         \
-    " last_pe_credit_wait_ns REAL, not_run TEXT, ranks_differ INTEGER, not_finite INTEGER"
-/* The columns that databases of version 0.1.0 lack. They are the last ones. */
-#define STUDY_ROW_COLUMNS_NEW "not_finite"
-#define STUDY_ROW_ADD_COLUMNS                                                                      \
-    "ALTER TABLE row ADD COLUMN ranks_differ INTEGER; ALTER TABLE row ADD COLUMN not_finite "      \
-    "INTEGER"
-#define STUDY_ROW_NO_COLUMNS ", NULL, NULL"
+    " last_pe_credit_wait_ns REAL, not_run TEXT, ranks_differ INTEGER, not_finite INTEGER,"        \
+    " fold TEXT, sips_simulated INTEGER, iterations_simulated INTEGER,"                            \
+    " operations_simulated INTEGER"
+/* The last columns, which databases of earlier versions lack: of version 0.1.0 all of them. */
+enum { STUDY_ROW_NEW = 6 };
+extern const char *const study_row_new[STUDY_ROW_NEW]; /* "NAME TYPE" */
 
 struct study_rows;
 

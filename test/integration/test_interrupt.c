@@ -184,7 +184,9 @@ static void signals_end_a_drain(void **state)
         assert_non_null(json_object_get(json, "provenance"));
         json_decref(json);
         (void)read_text("r.csv", text);
-        assert_non_null(strstr(text, ",not_run,ranks_differ,not_finite,a\n"));
+        assert_non_null(strstr(
+            text, ",not_run,ranks_differ,not_finite,fold,sips_simulated,iterations_simulated,"
+                  "operations_simulated,a\n"));
         assert_non_null(strstr(text, ",\"interrupted\",,,b\n"));
         if (strstr(cases[i].options, "--trace") == NULL)
             continue;

@@ -23,6 +23,8 @@ const struct environment_variable environment_variables[ENVIRONMENT_NAMES] = {
                                    "set: after each event the engine proves that its handler "
                                    "changed only the parts that it asked for"},
     [ENVIRONMENT_DEBUG] = {"CUBEWARP_DEBUG", "set: warnings of doubtful calls of a host program"},
+    [ENVIRONMENT_SHORTCUTS] = {"CUBEWARP_SHORTCUTS",
+                               "off: no --fold, --repeat and --replay; a run simulates everything"},
     [ENVIRONMENT_STACK_KIB] = {"CUBEWARP_STACK_KIB", "32 to 65536: KiB of stack for each rank"},
     [ENVIRONMENT_DATA_HOME] = {"XDG_DATA_HOME",
                                "the folder that has cubewarp/perf.sqlite, the throughput history"},

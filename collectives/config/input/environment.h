@@ -15,6 +15,7 @@ enum environment_name {
     ENVIRONMENT_CCL_TRACE,     /* CUBEWARP_CCL_TRACE: 1 is --ccl-trace - */
     ENVIRONMENT_CHECK_CHANGES, /* CUBEWARP_CHECK_CHANGES: set, handlers' changes are checked */
     ENVIRONMENT_DEBUG,         /* CUBEWARP_DEBUG: set, doubtful calls of the host are warned of */
+    ENVIRONMENT_SHORTCUTS,     /* CUBEWARP_SHORTCUTS: off, a run simulates all of itself */
     ENVIRONMENT_STACK_KIB,     /* CUBEWARP_STACK_KIB: a rank's stack */
     ENVIRONMENT_DATA_HOME,     /* XDG_DATA_HOME: where the history of throughput is kept */
     ENVIRONMENT_HOME,          /* HOME: where, without XDG_DATA_HOME */

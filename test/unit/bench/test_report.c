@@ -179,6 +179,47 @@ static void the_table_has_nccl_tests_columns_behind_hashes(void **state)
     free(text);
 }
 
+/* 1,024 * 1,000 / 3, rounded. */
+static void a_folded_run_says_what_was_simulated(void **state)
+{
+    (void)state;
+    struct result_row rows[2];
+    struct result result = sample(rows);
+    const struct result_shortcuts taken = {
+        .sips = {1024, 1}, .iterations = {1000, 3}, .fold = "comparison"};
+    rows[0].shortcuts = rows[1].shortcuts = taken;
+    result.engine.folded = true;
+    result.engine.fold_hash = 0xf01d;
+    char *text = written_by(report_table, &result);
+    assert_non_null(strstr(text, "\n# simulated: 1 of 1,024 SIPs (by comparison), 3 of 1,000 "
+                                 "iterations, factor 341,333\n"));
+    assert_non_null(strstr(text, ", fold hash 000000000000f01d\n"));
+    assert_null(strstr(text, "trace hash"));
+    assert_null(strstr(text, "events/s"));
+    free(text);
+    text = written_by(write_json, &result);
+    json_t *const object = json_loads(text, 0, NULL);
+    const json_t *const engine = json_object_get(object, "engine");
+    assert_true(json_is_null(json_object_get(engine, "trace_hash")));
+    assert_true(json_is_null(json_object_get(engine, "committed_events_per_s")));
+    assert_string_equal(json_string_value(json_object_get(engine, "fold_hash")),
+                        "000000000000f01d");
+    const json_t *const shortcuts =
+        json_object_get(json_array_get(json_object_get(object, "results"), 0), "shortcuts");
+    assert_string_equal(json_string_value(json_object_get(shortcuts, "fold")), "comparison");
+    assert_int_equal(json_integer_value(json_object_get(shortcuts, "sips_simulated")), 1);
+    assert_int_equal(json_integer_value(json_object_get(shortcuts, "iterations_simulated")), 3);
+    assert_true(json_is_null(json_object_get(shortcuts, "operations_simulated")));
+    json_decref(object);
+    free(text);
+    rows[1].shortcuts = (struct result_shortcuts){.why = "rank 7 differs"};
+    text = written_by(report_table, &result);
+    assert_non_null(strstr(text, "\n# simulated: of 32 B: 1 of 1,024 SIPs (by comparison), 3 of "
+                                 "1,000 iterations, factor 341,333\n"
+                                 "# simulated: of 1024 B: everything\n"));
+    free(text);
+}
+
 /* As on several threads: the cut stands in a line of its own, and in members of `engine` after the
  * members that are always there. */
 static struct result cut_sample(struct result_row rows[2])
@@ -247,19 +288,22 @@ static void csv_has_no_padding_and_empty_fields_for_what_is_not_known(void **sta
     struct result_row rows[2];
     const struct result result = sample(rows);
     rows[0].ranks_differ = 4;
+    rows[0].shortcuts =
+        (struct result_shortcuts){.sips = {4, 1}, .iterations = {1000, 3}, .fold = "comparison"};
     char *const text = written_by(report_csv, &result);
     assert_string_equal(
         text, "bench,collective,algorithm,config_digest,sips,cubes,pes,seed,"
               "dtype,redop,bytes,count,time_ns,host_time_ns,start_skew_ns,algbw_gbs,busbw_gbs,"
               "bound_ns,wrong,data_hash,input,proof,shards_per_rank,"
               "bytes_per_rank,credit_wait_ns,last_pe,last_pe_credit_wait_ns,not_run,"
-              "ranks_differ,not_finite\n"
+              "ranks_differ,not_finite,fold,sips_simulated,iterations_simulated,"
+              "operations_simulated\n"
               "ccl_allreduce,all_reduce,lrab_hierarchical_allreduce,0123456789abcdef,4,64,512,"
               "1,f16,sum,32,16,1403.107,2169.549,333.270,0.0228065286539088,"
               "0.0342097929808632,700.000,0,0dcdf015ff6e7fd8,uniform,order,16,512,320.500,3.10.0,"
-              "160.000,,4,0\n"
+              "160.000,,4,0,comparison,1,3,\n"
               "ccl_allreduce,,,0123456789abcdef,4,64,512,1,f32,,1024,512,57.406,"
-              "0.000,0.000,17.8378566700345,0,0.000,,,uniform,,,,0.000,,0.000,,,\n");
+              "0.000,0.000,17.8378566700345,0,0.000,,,uniform,,,,0.000,,0.000,,,,,,,\n");
     free(text);
 }
 
@@ -349,7 +393,7 @@ static void json_has_the_schema_s_keys_in_order(void **state)
                                       "credit_wait_ns", "credit_wait_pe",
                                       "last_pe",        "last_pe_credit_wait_ns",
                                       "not_run",        "phases",
-                                      "link_kinds"};
+                                      "link_kinds",     "shortcuts"};
     struct result_row rows[2];
     const struct result result = sample(rows);
     char *const text = written_by(write_json, &result);
@@ -527,6 +571,7 @@ int main(void)
         cmocka_unit_test(the_table_has_nccl_tests_columns_behind_hashes),
         cmocka_unit_test(several_threads_get_a_line_on_what_was_cut),
         cmocka_unit_test(json_says_what_was_cut_on_several_threads),
+        cmocka_unit_test(a_folded_run_says_what_was_simulated),
         cmocka_unit_test(csv_has_no_padding_and_empty_fields_for_what_is_not_known),
         cmocka_unit_test(csv_quotes_the_name_of_a_schedule_with_a_comma),
         cmocka_unit_test(json_has_the_schema_s_keys_in_order),

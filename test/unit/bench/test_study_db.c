@@ -210,12 +210,16 @@ static void expect_flaws(const char *path, const char *expected)
     assert_int_equal(sqlite3_close(sqlite), SQLITE_OK);
 }
 
-/* A database of version 0.1.0, which has no columns for ranks that differ and for results that are
- * not finite, takes new points, and its points can be taken over. */
+/* A database of version 0.1.0, which has no columns for ranks that differ, for results that are not
+ * finite and for shortcuts, takes new points, and its points can be taken over. */
 static void databases_of_0_1_0_get_the_new_columns(void **state)
 {
     static const char old[] = "ALTER TABLE row DROP COLUMN ranks_differ;"
-                              "ALTER TABLE row DROP COLUMN not_finite";
+                              "ALTER TABLE row DROP COLUMN not_finite;"
+                              "ALTER TABLE row DROP COLUMN fold;"
+                              "ALTER TABLE row DROP COLUMN sips_simulated;"
+                              "ALTER TABLE row DROP COLUMN iterations_simulated;"
+                              "ALTER TABLE row DROP COLUMN operations_simulated";
     struct cw_error error = {.exit_code = CW_OK};
     struct study_db *db;
     const char *const path = in_folder("old.sqlite"), *const other = in_folder("other.sqlite");

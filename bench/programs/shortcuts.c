@@ -1,0 +1,104 @@
+/*
+ * shortcuts.c: which of --fold, --repeat and --replay a run may take, by its options and its
+ * configuration alone, and why not (shortcuts.h).
+ */
+#include "bench/programs/shortcuts.h"
+
+#include <string.h>
+
+#include "bench/programs/bench.h"
+#include "collectives/config/input/environment.h"
+
+static const char *const shortcut_name[SHORTCUTS] = {
+    [SHORTCUT_FOLD] = "fold", [SHORTCUT_REPEAT] = "repeat", [SHORTCUT_REPLAY] = "replay"};
+
+static uint32_t asked_for(enum shortcut which, const struct run_options *options)
+{
+    return which == SHORTCUT_FOLD     ? options->fold
+           : which == SHORTCUT_REPEAT ? options->repeat
+                                      : options->replay;
+}
+
+static bool draws(const struct hw_jitter_kind *kind) { return kind->active && !kind->per_instance; }
+
+/* Whether operations of one part take different times. */
+static bool has_jitter_by_operation(const struct hw_config *hw)
+{
+    bool found = false;
+    for (int i = 0; i < HW_NODE_KINDS; i++)
+        found |= draws(&hw->node_jitter[i]);
+    for (int i = 0; i < HW_LINK_KINDS; i++)
+        found |= draws(&hw->link_jitter[i]);
+    return found;
+}
+
+/* What shows each event, or measures the engine. */
+static const char *why_all_is_shown(const struct run_options *options)
+{
+    return options->explain             ? "--explain follows all events"
+           : options->op_log != NULL    ? "--op-log has all operations"
+           : options->timeline != NULL  ? "--trace shows all kernels"
+           : options->ccl_trace != NULL ? "--ccl-trace has all tiles"
+           : environment_is(ENVIRONMENT_CCL_TRACE, "1") && !options->aside
+               ? "CUBEWARP_CCL_TRACE=1 prints all tiles"
+           : options->dump_pointers        ? "--dump-pointers prints all queues"
+           : options->engine_log != NULL   ? "--engine-log measures the engine"
+           : options->engine_trace != NULL ? "--engine-trace measures the engine"
+                                           : NULL;
+}
+
+static const char *why_not_fold(const struct run_options *options)
+{
+    if (bench_collective(options->bench) == CCL_COLLECTIVES)
+        return "the bench launches kernels of its own";
+    return options->links != NULL ? "--links lists each PE"
+           : options->svg != NULL ? "--svg shows each cube"
+                                  : NULL;
+}
+
+const char *shortcut_why_not(enum shortcut which, const struct run_options *options,
+                             const struct config *config)
+{
+    const bool is_step = strcmp(options->bench, "step") == 0;
+    if (environment_answer(ENVIRONMENT_SHORTCUTS) == ENVIRONMENT_NO)
+        return "CUBEWARP_SHORTCUTS=off in the environment";
+    if (which == SHORTCUT_REPEAT && is_step)
+        return "a step runs once";
+    if (has_jitter_by_operation(&config->hw))
+        return "jitter is drawn for each operation";
+    if (is_step ? options->verify_data : !options->no_data)
+        return is_step ? "--verify-data computes the values of all ranks"
+                       : "each rank has values of its own: give --no-data";
+    const char *const why = why_all_is_shown(options);
+    return why != NULL || which != SHORTCUT_FOLD || is_step ? why : why_not_fold(options);
+}
+
+bool shortcut_is_open(enum shortcut which, const struct run_options *options,
+                      const struct config *config)
+{
+    return asked_for(which, options) ==
+               RUN_SHORTCUT_ON && /* auto: off, until all parts are there */
+           shortcut_why_not(which, options, config) == NULL;
+}
+
+int shortcuts_check(const struct run_options *options, const struct config *config,
+                    struct cw_error *error)
+{
+    if (environment_answer(ENVIRONMENT_SHORTCUTS) == ENVIRONMENT_NEITHER)
+        return cw_error_set(error, CW_USAGE,
+                            "CUBEWARP_SHORTCUTS=%.40s: expected " ENVIRONMENT_ANSWERS,
+                            environment_get(ENVIRONMENT_SHORTCUTS));
+    for (enum shortcut which = 0; which < SHORTCUTS; which++) {
+        const char *const why = asked_for(which, options) == RUN_SHORTCUT_ON
+                                    ? shortcut_why_not(which, options, config)
+                                    : NULL;
+        if (why != NULL)
+            return cw_error_set(error, CW_USAGE, "--%s on: %s", shortcut_name[which], why);
+    }
+    return CW_OK;
+}
+
+void shortcuts_off(struct run_options *options)
+{
+    options->fold = options->repeat = options->replay = RUN_SHORTCUT_OFF;
+}
