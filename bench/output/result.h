@@ -137,7 +137,7 @@ struct result_engine {
     const char *cancellation; /* NULL: in this mode nothing is undone */
     uint32_t threads;
     bool folded;        /* then trace_hash and events per second mean nothing */
-    uint64_t fold_hash; /* of a folded run (FORMATS.md, "Fold hash") */
+    uint64_t fold_hash; /* of a folded run (FORMATS.md, "Engine object") */
     bool has_cut;       /* false: one thread, or a model that is not a machine */
     struct lp_cut cut;  /* the partition of the machine */
     struct cw_stats stats;
