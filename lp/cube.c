@@ -157,8 +157,14 @@ static void pe_signal(struct lp_view *view, const struct cw_event *event)
 static void cube_handle(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
 {
     const struct lp_model *m = cw_model_data(ctx);
-    const uint32_t cube_index = event->lp - 1, sip = hw_divide(cube_index, &m->by.cubes);
-    struct lp_view view = {ctx, m, state, event->lp, sip, cube_index - sip * m->cubes};
+    const uint32_t cube_index = event->lp - 1, index = hw_divide(cube_index, &m->by.cubes);
+    struct lp_view view = {.ctx = ctx,
+                           .m = m,
+                           .cube = state,
+                           .lp = event->lp,
+                           .sip = lp_sip_at(m, index),
+                           .cube_in_sip = cube_index - index * m->cubes,
+                           .io_die = m->lps.first_io_die + index};
     switch (event->type) {
     case LP_EVENT_TRANSFER:
         enter_cube(&view, event);

@@ -12,9 +12,9 @@
 static void number_lps(struct lp_model *m)
 {
     const struct hw_config *hw = &m->hw;
-    m->lps.switch_count = hw_switches(hw);
-    m->lps.first_io_die = 1 + hw->sip_count * m->cubes;
-    m->lps.first_switch = m->lps.first_io_die + hw->sip_count;
+    m->lps.switch_count = m->fold == NULL ? hw_switches(hw) : hw_fold_switches(m->fold);
+    m->lps.first_io_die = 1 + m->sips * m->cubes;
+    m->lps.first_switch = m->lps.first_io_die + m->sips;
     m->lps.count = m->lps.first_switch + m->lps.switch_count;
 }
 
@@ -44,9 +44,10 @@ static void add_accounts(struct lp_model *m)
 }
 
 void lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct lp_config *config,
-                    struct lp_needs needs)
+                    struct lp_needs needs, const struct hw_fold *fold)
 {
-    *m = (struct lp_model){.hw = *hw, .config = *config, .needs = needs};
+    *m = (struct lp_model){.hw = *hw, .config = *config, .needs = needs, .fold = fold};
+    m->sips = fold == NULL ? hw->sip_count : fold->sips;
     m->cubes = hw_cubes(hw);
     m->pes = hw_pes(hw);
     m->by = (struct lp_divisors){.pes = hw_divisor_of(m->pes),
@@ -69,7 +70,8 @@ void lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct
     m->tile_memory = m->slot_access ? HW_MEMORY_TCM : config->slots;
     tl_cost_init(m);
     number_lps(m);
-    lp_link_layout_init(&m->links, hw, needs.peers > 0);
+    lp_link_layout_init(&m->links, hw, needs.peers > 0,
+                        fold == NULL ? hw_switch_links_max(hw) : hw_fold_switch_links_max(fold));
     m->dma = (struct hw_dma_params){.rate = hw->link[HW_LINK_PE_NOC].rate,
                                     .chunk_bytes = config->vc_chunk_bytes,
                                     .weight = {config->vc_weight[0], config->vc_weight[1]}};

@@ -6,9 +6,10 @@
 
 #include "lp/model.h"
 
-/* Without install plans. The caller frees with lp_layout_free(). */
+/* Without install plans. `fold` outlives the model; NULL: all SIPs have LPs. The caller frees with
+ * lp_layout_free(). */
 void lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct lp_config *config,
-                    struct lp_needs needs);
+                    struct lp_needs needs, const struct hw_fold *fold);
 void lp_layout_free(struct lp_model *m);
 
 #endif

@@ -22,7 +22,8 @@ uint32_t lp_lanes(const struct hw_config *hw, enum hw_port port)
 }
 
 /* Links of a group in one owner's state. */
-static uint32_t links_in(const struct hw_config *hw, enum lp_link_per per, bool puts)
+static uint32_t links_in(const struct hw_config *hw, enum lp_link_per per, bool puts,
+                         uint32_t switch_links)
 {
     switch (per) {
     case LP_PER_PORT:
@@ -36,13 +37,14 @@ static uint32_t links_in(const struct hw_config *hw, enum lp_link_per per, bool 
     case LP_PER_PUT_PE:
         return puts ? hw_pes(hw) : 0;
     case LP_PER_SIP:
-        return hw_switch_links_max(hw);
+        return switch_links;
     default:
         return 1;
     }
 }
 
-void lp_link_layout_init(struct lp_link_layout *layout, const struct hw_config *hw, bool puts)
+void lp_link_layout_init(struct lp_link_layout *layout, const struct hw_config *hw, bool puts,
+                         uint32_t switch_links)
 {
     uint32_t of_pe = 0, first_of_pe = 0;
     *layout = (struct lp_link_layout){0};
@@ -54,7 +56,7 @@ void lp_link_layout_init(struct lp_link_layout *layout, const struct hw_config *
         if (row->per == LP_PER_PE && of_pe == 0)
             first_of_pe = *next;
         layout->first[group] = row->per == LP_PER_PE ? first_of_pe + of_pe++ : *next;
-        *next += links_in(hw, (enum lp_link_per)row->per, puts);
+        *next += links_in(hw, (enum lp_link_per)row->per, puts, switch_links);
     }
     uint32_t *const lane = &layout->count[LP_OF_IO_DIE];
     layout->first[LP_LINKS_EDGE] = *lane;

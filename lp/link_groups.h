@@ -88,7 +88,8 @@ struct lp_link_layout {
 /* Cubes at the edge of a SIP on the side of this port. */
 uint32_t lp_lanes(const struct hw_config *hw, enum hw_port port);
 
-/* `puts`: kernels put, so that there are reduce units. */
-void lp_link_layout_init(struct lp_link_layout *layout, const struct hw_config *hw, bool puts);
+/* `puts`: kernels put, so that there are reduce units. `switch_links`: in a switch's state. */
+void lp_link_layout_init(struct lp_link_layout *layout, const struct hw_config *hw, bool puts,
+                         uint32_t switch_links);
 
 #endif

@@ -17,6 +17,7 @@ struct lp_view {
     const struct lp_model *m;
     const struct lp_cube *cube;
     uint32_t lp, sip, cube_in_sip;
+    uint32_t io_die; /* the LP of the SIP's */
 };
 
 /* Global index of PE `pe` of this cube. */

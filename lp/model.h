@@ -22,6 +22,7 @@
 #include "hw/route.h"
 #include "hw/structure.h"
 #include "hw/timing.h"
+#include "hw/topology/fold.h"
 #include "lp/kernel/tl.h"
 #include "lp/link_groups.h"
 #include "lp/lp_config.h"
@@ -148,6 +149,10 @@ struct lp_model {
     uint32_t first_batch; /* since the machine was idle: links count from it on. Changes between
                              drains alone */
     uint32_t cubes, pes;  /* per SIP, per cube */
+    /* A folded machine (lp/README.md, "Folded machines"): representatives alone have LPs. NULL: all
+     * SIPs have some. */
+    const struct hw_fold *fold;
+    uint32_t sips; /* that have LPs; hw.sip_count is the whole machine's */
     struct lp_divisors by;
     struct lp_numbers lps;
     struct lp_link_layout links; /* numbers in lp_cube.link, lp_io_die.link, lp_switch.link */
@@ -479,13 +484,59 @@ static inline const struct lp_early *lp_early(const struct lp_model *m,
 
 /* ---- LPs and entities ----------------------------------------------------------------------- */
 
+/* SIPs that have LPs are numbered from 0 to lp_model.sips - 1: the number of a SIP, in a folded
+ * machine of its representative; and the SIP with a number. */
+static inline uint32_t lp_sip_index(const struct lp_model *m, uint32_t sip)
+{
+    return __builtin_expect(m->fold == NULL, 1) ? sip : hw_fold_index(m->fold, sip);
+}
+static inline uint32_t lp_sip_at(const struct lp_model *m, uint32_t index)
+{
+    return __builtin_expect(m->fold == NULL, 1) ? index : hw_fold_sip(m->fold, index);
+}
+/* PEs that have LPs, numbered in the same way. */
+static inline uint32_t lp_pe_count(const struct lp_model *m) { return m->sips * m->cubes * m->pes; }
+static inline uint32_t lp_pe_place(const struct lp_model *m, uint32_t pe_index)
+{
+    const uint32_t sip = hw_divide(pe_index, &m->by.sip_pes);
+    return pe_index - (sip - lp_sip_index(m, sip)) * m->by.sip_pes.value;
+}
+static inline uint32_t lp_pe_at(const struct lp_model *m, uint32_t place)
+{
+    const uint32_t index = hw_divide(place, &m->by.sip_pes);
+    return place + (lp_sip_at(m, index) - index) * m->by.sip_pes.value;
+}
+
+/* The LPs of a SIP, or of its representative. */
 static inline uint32_t lp_of_cube(const struct lp_model *m, uint32_t sip, uint32_t cube)
 {
-    return 1 + sip * m->cubes + cube;
+    return 1 + lp_sip_index(m, sip) * m->cubes + cube;
 }
 static inline uint32_t lp_of_io_die(const struct lp_model *m, uint32_t sip)
 {
-    return m->lps.first_io_die + sip;
+    return m->lps.first_io_die + lp_sip_index(m, sip);
+}
+/* The LP of a switch, and the switch of an LP. */
+static inline uint32_t lp_of_switch(const struct lp_model *m, uint32_t number)
+{
+    return m->lps.first_switch +
+           (__builtin_expect(m->fold == NULL, 1) ? number : hw_fold_switch_index(m->fold, number));
+}
+static inline uint32_t lp_switch_at(const struct lp_model *m, uint32_t lp)
+{
+    const uint32_t index = lp - m->lps.first_switch;
+    return __builtin_expect(m->fold == NULL, 1) ? index : hw_fold_switch_at(m->fold, index);
+}
+/* A switch's link to a SIP, by its number in the switch's state; and the SIP at one. */
+static inline uint32_t lp_switch_link_to(const struct lp_model *m, uint32_t number, uint32_t sip)
+{
+    return __builtin_expect(m->fold == NULL, 1) ? hw_switch_link_to(&m->hw, number, sip)
+                                                : hw_fold_switch_link_to(m->fold, number, sip);
+}
+static inline uint32_t lp_switch_sip(const struct lp_model *m, uint32_t number, uint32_t link)
+{
+    return __builtin_expect(m->fold == NULL, 1) ? hw_switch_sip(&m->hw, number, link)
+                                                : hw_fold_switch_sip(m->fold, number, link);
 }
 static inline uint32_t lp_entity(uint32_t pe_index) { return pe_index + 1; }
 

@@ -23,6 +23,40 @@ static inline struct hw_place lp_place_of(const struct lp_model *m, uint32_t pe_
     return (struct hw_place){sip, cube - sip * m->cubes, pe_index - cube * m->pes};
 }
 
+/*
+ * What leaves a SIP for SIP `to` arrives at the representative of `to`. There the numbers of PEs
+ * that it carries are those of the relabelling that takes `to` to its representative.
+ */
+static inline uint32_t lp_moved_pe(const struct lp_model *m, uint32_t to, uint32_t pe_index)
+{
+    const uint32_t sip = lp_sip_of(m, pe_index);
+    return pe_index + (hw_fold_moved(m->fold, to, sip) - sip) * m->by.sip_pes.value;
+}
+/* A PE as the representative of another PE's SIP knows it. */
+static inline uint32_t lp_moved_pe_of(const struct lp_model *m, uint32_t other, uint32_t pe_index)
+{
+    return m->fold == NULL ? pe_index : lp_moved_pe(m, lp_sip_of(m, other), pe_index);
+}
+static inline struct lp_sender lp_moved_sender(const struct lp_model *m, uint32_t to,
+                                               struct lp_sender sender)
+{
+    const uint32_t pes = hw_pe_count(&m->hw);
+    if (__builtin_expect(m->fold == NULL, 1) || sender.entity == 0)
+        return sender;
+    sender.entity = sender.entity <= pes
+                        ? lp_entity(lp_moved_pe(m, to, sender.entity - 1))
+                        : 1 + pes + hw_fold_moved(m->fold, to, sender.entity - 1 - pes);
+    return sender;
+}
+static inline void lp_move_transfer(const struct lp_model *m, uint32_t to,
+                                    struct lp_transfer *transfer)
+{
+    if (__builtin_expect(m->fold == NULL, 1))
+        return;
+    transfer->src = lp_moved_pe(m, to, transfer->src);
+    transfer->dst = lp_moved_pe(m, to, transfer->dst);
+}
+
 static inline struct hw_spot lp_spot_of(uint32_t at, const struct hw_divisor *by_w)
 {
     const uint32_t y = hw_divide(at, by_w);

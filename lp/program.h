@@ -53,7 +53,7 @@ struct lp_program_of_sip {
 };
 
 struct lp_program {
-    struct lp_program_of_sip *sip; /* [the machine's SIPs] */
+    struct lp_program_of_sip *sip; /* [lp_model.sips] of those SIPs that have LPs */
     struct lp_program_place *members;
     bool free_control; /* launches, completions and questions between SIPs take no time */
     bool meets;     /* some operation is a MEET; what its members say to each other takes no time */

@@ -297,7 +297,7 @@ static int topo(const struct run_options *options, const struct config *config,
     const int code = count_pairs(config, &pairs, error);
     if (code != CW_OK)
         return code;
-    lp_layout_init(&model, &config->hw, &config->ccl.queues, (struct lp_needs){0});
+    lp_layout_init(&model, &config->hw, &config->ccl.queues, (struct lp_needs){0}, NULL);
     print_counts(config, &model, pairs);
     if (options->path_from != NULL)
         print_path(config, from, to);

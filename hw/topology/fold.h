@@ -63,13 +63,14 @@ static inline uint32_t hw_fold_moved(const struct hw_fold *fold, uint32_t x, uin
 }
 
 /* Representatives are numbered from 0 to sips - 1, in the order of their SIPs: the number of a
- * representative, and the SIP with a number. */
-static inline uint32_t hw_fold_index(const struct hw_fold *fold, uint32_t representative)
+ * SIP's representative, and the representative with a number. */
+static inline uint32_t hw_fold_index(const struct hw_fold *fold, uint32_t sip)
 {
     uint32_t index = 0, radix = 1;
     for (uint32_t d = 0; d < fold->count; d++) {
-        index += hw_fold_digit_of(&fold->digit[d], representative) * radix;
-        radix *= fold->digit[d].step;
+        const struct hw_fold_digit *const digit = &fold->digit[d];
+        index += hw_remainder(hw_fold_digit_of(digit, sip), &digit->by_step) * radix;
+        radix *= digit->step;
     }
     return index;
 }

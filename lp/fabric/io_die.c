@@ -25,7 +25,7 @@ struct die_view {
     struct cw_ctx *ctx;
     const struct lp_model *m;
     const struct lp_io_die *die;
-    uint32_t sip;
+    uint32_t lp, sip;
 };
 
 static void cross_io_die_link(struct die_view *view, struct hw_flight *flight,
@@ -49,8 +49,7 @@ static void cross_io_die_link(struct die_view *view, struct hw_flight *flight,
                                    next_overhead_ps, late_ps);
     if (lp_traces_causes(view->m))
         lp_cause_crossed(flight, sigma_before_ps, wait_ps > 0, kind, index, next);
-    lp_link_crossed(view->ctx, view->m, lp_of_io_die(view->m, view->sip), index,
-                    view->m->hw.link[kind].rate, flight, link);
+    lp_link_crossed(view->ctx, view->m, view->lp, index, view->m->hw.link[kind].rate, flight, link);
 }
 
 /* From the IO port into the SIP: to the edge cube of the destination's row or column. */
@@ -66,11 +65,13 @@ static void enter_sip(struct die_view *view, const struct cw_event *event, struc
     const uint32_t edge = y * m->hw.cube_w + x;
     cross_io_die_link(view, flight, HW_LINK_UCIE, m->links.edge[port] + lane, HW_NODE_UCIE_PORT);
     transfer->port = (uint8_t)port;
-    lp_forward(view->ctx, lp_of_cube(m, view->sip, edge), LP_EVENT_TRANSFER, lp_sender_of(event),
-               transfer, flight);
+    const uint32_t first_cube = 1 + (view->lp - m->lps.first_io_die) * m->cubes;
+    lp_forward(view->ctx, first_cube + edge, LP_EVENT_TRANSFER, lp_sender_of(event), transfer,
+               flight);
 }
 
-/* Out of the SIP by the link of an outlet. */
+/* Out of the SIP by the link of an outlet. What goes to a switch is relabelled when it leaves that:
+ * a switch of a representative SIP is a representative, too. */
 static void leave_sip(struct die_view *view, const struct cw_event *event, struct hw_flight *flight,
                       struct lp_transfer *transfer, uint32_t outlet)
 {
@@ -83,11 +84,16 @@ static void leave_sip(struct die_view *view, const struct cw_event *event, struc
     transfer->port = out.entry;
     transfer->exit = HW_OUTLET_NONE;
     transfer->flags |= LP_TRANSFER_OUTSIDE;
-    const uint32_t lp =
-        out.to_switch
-            ? m->lps.first_switch + m->hw.sip_topology->switch_of(&m->hw, view->sip, outlet)
-            : lp_of_io_die(m, hw_route_next_sip(&m->hw, view->sip, outlet, to_sip));
-    lp_forward(view->ctx, lp, LP_EVENT_TRANSFER, lp_sender_of(event), transfer, flight);
+    if (out.to_switch) {
+        const uint32_t number = m->hw.sip_topology->switch_of(&m->hw, view->sip, outlet);
+        lp_forward(view->ctx, lp_of_switch(m, number), LP_EVENT_TRANSFER, lp_sender_of(event),
+                   transfer, flight);
+    } else {
+        const uint32_t next = hw_route_next_sip(&m->hw, view->sip, outlet, to_sip);
+        lp_move_transfer(m, next, transfer);
+        lp_forward(view->ctx, lp_of_io_die(m, next), LP_EVENT_TRANSFER,
+                   lp_moved_sender(m, next, lp_sender_of(event)), transfer, flight);
+    }
 }
 
 /* From a port to io_cpu, which is a server. */
@@ -184,7 +190,8 @@ static void io_cpu_done(struct die_view *view, const struct cw_event *event)
 static void io_die_handle(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
 {
     const struct lp_model *m = cw_model_data(ctx);
-    struct die_view view = {ctx, m, state, event->lp - m->lps.first_io_die};
+    struct die_view view = {ctx, m, state, event->lp,
+                            lp_sip_at(m, event->lp - m->lps.first_io_die)};
     switch (event->type) {
     case LP_EVENT_TRANSFER:
         enter_io_port(&view, event);
@@ -214,13 +221,13 @@ static void switch_handle(struct cw_ctx *ctx, const void *state, const struct cw
     const struct lp_model *m = cw_model_data(ctx);
     const struct lp_switch *s = state;
     cw_check(ctx, event->type == LP_EVENT_TRANSFER);
-    const struct lp_transfer transfer = *LP_PAYLOAD(ctx, event, struct lp_transfer);
+    struct lp_transfer transfer = *LP_PAYLOAD(ctx, event, struct lp_transfer);
     cw_check(ctx, transfer.port < hw_outlets(&m->hw));
     struct hw_flight flight = lp_flight(ctx, &transfer);
-    const uint32_t number = event->lp - m->lps.first_switch;
+    const uint32_t number = lp_switch_at(m, event->lp);
     const uint32_t to_sip =
         m->hw.sip_topology->switch_exit(&m->hw, number, lp_sip_of(m, transfer.dst));
-    const uint32_t at = hw_switch_link_to(&m->hw, number, to_sip);
+    const uint32_t at = lp_switch_link_to(m, number, to_sip);
     cw_check(ctx, to_sip < m->hw.sip_count && at < m->links.count[LP_OF_SWITCH]);
     const enum hw_link_kind link = hw_route_outer_link(&m->hw, transfer.port);
     const struct hw_jitter_place place = {HW_JITTER_ANY, HW_JITTER_ANY, number, to_sip};
@@ -236,8 +243,9 @@ static void switch_handle(struct cw_ctx *ctx, const void *state, const struct cw
     if (lp_traces_causes(m))
         lp_cause_crossed(&flight, sigma_before_ps, wait_ps > 0, link, at, HW_NODE_IO_PORT);
     lp_link_crossed(ctx, m, event->lp, at, m->hw.link[link].rate, &flight, down);
-    lp_forward(ctx, lp_of_io_die(m, to_sip), LP_EVENT_TRANSFER, lp_sender_of(event), &transfer,
-               &flight);
+    lp_move_transfer(m, to_sip, &transfer);
+    lp_forward(ctx, lp_of_io_die(m, to_sip), LP_EVENT_TRANSFER,
+               lp_moved_sender(m, to_sip, lp_sender_of(event)), &transfer, &flight);
 }
 
 const struct lp_ops lp_switch_ops = {"switch", switch_state_bytes, nothing_to_init, switch_handle};

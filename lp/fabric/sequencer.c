@@ -143,11 +143,14 @@ static void send_served(const struct view *view, const struct lp_transfer *trans
                transfer, &flight);
 }
 
-static void send_at_once(const struct view *view, uint32_t lp, enum lp_event_type type,
-                         const struct lp_transfer *transfer)
+/* To an LP of SIP `to`. */
+static void send_at_once(const struct view *view, uint32_t lp, uint32_t to, enum lp_event_type type,
+                         struct lp_transfer transfer)
 {
-    const struct hw_flight flight = lp_flight(view->ctx, transfer);
-    lp_forward(view->ctx, lp, type, next_sender(view), transfer, &flight);
+    const struct hw_flight flight = lp_flight(view->ctx, &transfer);
+    lp_move_transfer(view->m, to, &transfer);
+    lp_forward(view->ctx, lp, type, lp_moved_sender(view->m, to, next_sender(view)), &transfer,
+               &flight);
 }
 
 static struct lp_transfer signal_to(const struct view *view, enum signal signal,
@@ -168,7 +171,7 @@ static void send_signal(const struct view *view, enum signal signal, struct lp_p
 {
     const struct lp_transfer transfer = signal_to(view, signal, to);
     if (view->program->free_control || signal >= SIGNAL_COMES)
-        send_at_once(view, lp_of_io_die(view->m, to.sip), LP_EVENT_CPU_DONE, &transfer);
+        send_at_once(view, lp_of_io_die(view->m, to.sip), to.sip, LP_EVENT_CPU_DONE, transfer);
     else
         send_served(view, &transfer);
 }
@@ -196,7 +199,8 @@ static void send_launch(const struct view *view, uint32_t pe, uint32_t launch)
                                          .kind = LP_TRANSFER_LAUNCH,
                                          .exit = HW_OUTLET_NONE};
     if (view->program->free_control)
-        send_at_once(view, 1 + pe / view->m->pes, LP_EVENT_PE_CPU, &transfer);
+        send_at_once(view, 1 + lp_pe_place(view->m, pe) / view->m->pes, view->sip, LP_EVENT_PE_CPU,
+                     transfer);
     else
         send_served(view, &transfer);
 }
@@ -384,8 +388,8 @@ void lp_sequencer_message(struct cw_ctx *ctx, const struct lp_io_die *die, uint3
 {
     const struct lp_model *const m = cw_model_data(ctx);
     cw_check(ctx, m->program != NULL);
-    const struct view view = {ctx, m, die, m->program, &m->program->sip[sip], sequencer_of(m, die),
-                              sip};
+    const struct view view = {
+        ctx, m, die, m->program, &m->program->sip[lp_sip_index(m, sip)], sequencer_of(m, die), sip};
     if (transfer->kind == LP_TRANSFER_BEGIN)
         begin_program(&view);
     else if (transfer->kind == LP_TRANSFER_SIGNAL)

@@ -33,7 +33,7 @@ static void batch_free(struct lp_batch *batch)
 
 bool lp_batches_init(struct lp_batches *batches, uint32_t worker_count, struct lp_model *m)
 {
-    const size_t queues = (size_t)hw_pe_count(&m->hw) * m->needs.queues;
+    const size_t queues = (size_t)lp_pe_count(m) * m->needs.queues;
     *batches = (struct lp_batches){.worker_count = worker_count, .phase_of = malloc(queues)};
     if (batches->phase_of == NULL)
         return false;

@@ -28,9 +28,8 @@ struct injection {
 
 bool lp_control_init(struct lp_control *control, const struct lp_model *m)
 {
-    *control =
-        (struct lp_control){.sip_pes = m->cubes * m->pes,
-                            .pcie_free_ps = calloc(m->hw.sip_count, sizeof *control->pcie_free_ps)};
+    *control = (struct lp_control){.sip_pes = m->cubes * m->pes,
+                                   .pcie_free_ps = calloc(m->sips, sizeof *control->pcie_free_ps)};
     return control->pcie_free_ps != NULL;
 }
 
@@ -89,10 +88,10 @@ bool lp_control_submit(struct lp_control *control, struct lp_control_message mes
 /* The most messages to one SIP. 0: out of memory. */
 static uint64_t most_of_a_sip(const struct lp_control *control, const struct lp_model *m)
 {
-    uint64_t *const of_sip = calloc(m->hw.sip_count, sizeof *of_sip);
+    uint64_t *const of_sip = calloc(m->sips, sizeof *of_sip);
     uint64_t most = 0;
     for (size_t i = 0; of_sip != NULL && i < control->run_count; i++) {
-        uint64_t *const count = &of_sip[control->runs[i].sip];
+        uint64_t *const count = &of_sip[lp_sip_index(m, control->runs[i].sip)];
         *count += control->runs[i].count;
         most = *count > most ? *count : most;
     }
@@ -150,12 +149,13 @@ static int inject_message(const struct injection *injection, const struct lp_con
                                    .exit = HW_OUTLET_NONE};
     struct hw_flight flight = {injection->submitted_ps + hw->overhead_ps[HW_NODE_HOST], 0,
                                transfer.bytes, 0, lp_operation(0, number)};
-    struct hw_link link = {.free_ps = control->pcie_free_ps[sip]};
+    int64_t *const pcie_free_ps = &control->pcie_free_ps[lp_sip_index(injection->m, sip)];
+    struct hw_link link = {.free_ps = *pcie_free_ps};
     const bool reserves = hw->contention != HW_CONTENTION_NONE && transfer.bytes > 0;
     const struct hw_jitter_place place = {sip, HW_JITTER_ANY, HW_JITTER_ANY, HW_JITTER_ANY};
     hw_flight_cross_late(&flight, &hw->link[HW_LINK_PCIE], reserves ? &link : NULL, 0, 0,
                          lp_late_link_ps(hw, HW_LINK_PCIE, place, &flight));
-    control->pcie_free_ps[sip] = link.free_ps;
+    *pcie_free_ps = link.free_ps;
     transfer.sigma_ps = flight.sigma_ps;
     return cw_inject(injection->sim, lp_of_io_die(injection->m, sip), flight.tau_ps,
                      LP_EVENT_CPU_ARRIVAL, 0, number, &transfer, sizeof transfer, error);

@@ -39,19 +39,20 @@ static void search_part(void *arg, uint32_t worker)
 {
     const struct wait_search *const search = arg;
     const struct lp_model *const m = search->m;
-    const uint64_t count = hw_pe_count(&m->hw);
+    const uint64_t count = lp_pe_count(m);
     const uint32_t end = (uint32_t)(count * (worker + 1) / search->workers);
     struct lp_credit_waits found = {.last.ps = 0};
-    for (uint32_t index = (uint32_t)(count * worker / search->workers); index < end; index++) {
+    for (uint32_t i = (uint32_t)(count * worker / search->workers); i < end; i++) {
+        const uint32_t index = lp_pe_at(m, i);
         const struct hw_place place = hw_place_of(&m->hw, index);
         const struct lp_pe *const pe =
             lp_pe(m, cw_state(search->sim, lp_of_cube(m, place.sip, place.cube)), place.pe);
         const int64_t ps = credit_wait_of(m, pe, index);
-        raise_wait(&found.longest, place, ps - search->before_ps[index]);
+        raise_wait(&found.longest, place, ps - search->before_ps[i]);
         raise_wait(&found.in_all, place, ps);
         if (index == search->last_pe)
-            found.last.ps = ps - search->before_ps[index];
-        search->before_ps[index] = ps;
+            found.last.ps = ps - search->before_ps[i];
+        search->before_ps[i] = ps;
     }
     search->parts[worker].found = found;
 }

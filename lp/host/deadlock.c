@@ -130,7 +130,10 @@ static uint32_t seat_of(const struct waits *w, uint32_t node)
     return low;
 }
 
-static uint32_t pe_of(const struct waits *w, uint32_t node) { return seat_of(w, node) / w->queues; }
+static uint32_t pe_of(const struct waits *w, uint32_t node)
+{
+    return lp_pe_at(w->m, seat_of(w, node) / w->queues);
+}
 
 static const struct lp_pe *state_of(const struct waits *w, uint32_t node)
 {
@@ -174,7 +177,7 @@ static uint32_t node_of_batch(const struct waits *w, uint32_t seat, uint32_t bat
  * PE. */
 static uint32_t node_of_peer(const struct waits *w, uint32_t pe, uint32_t queue, uint32_t batch)
 {
-    const uint32_t first = pe * w->queues;
+    const uint32_t first = lp_pe_place(w->m, pe) * w->queues;
     for (uint32_t seat = first; seat < first + w->queues; seat++) {
         const uint32_t node = node_of_batch(w, seat, batch);
         if (node != UINT32_MAX)
@@ -402,7 +405,8 @@ void lp_waiting_visit(const struct lp_model *m, const struct cw_sim *sim,
                       void (*visit)(void *arg, const struct lp_waiting *waiting), void *arg)
 {
     const struct visitor v = {m, sim, visit, arg};
-    for (uint32_t pe = 0; pe < hw_pe_count(&m->hw); pe++) {
+    for (uint32_t place = 0; place < lp_pe_count(m); place++) {
+        const uint32_t pe = lp_pe_at(m, place);
         const struct lp_pe *const state = pe_state(m, sim, pe);
         for (uint32_t i = 0; i < m->contexts; i++) {
             const struct lp_kernel *const kernel = &lp_context(m, state, i)->kernel;
@@ -544,7 +548,7 @@ static void print_cause(FILE *out, const struct waits *w, const uint32_t *cycle,
 static void print_summary(FILE *out, const struct lp_model *m, const struct cw_sim *sim)
 {
     const uint32_t queues = m->needs.queues;
-    struct waits w = {.m = m, .sim = sim, .seats = hw_pe_count(&m->hw) * queues, .queues = queues};
+    struct waits w = {.m = m, .sim = sim, .seats = lp_pe_count(m) * queues, .queues = queues};
     uint32_t *cycle = NULL, length = 0;
     if (build_wait_graph(&w) && wait_graph_shortest_cycle(&w.graph, &cycle, &length))
         print_cause(out, &w, cycle, length);
@@ -598,8 +602,9 @@ static void print_pointers(FILE *out, const struct lp_model *m, uint32_t pe, enu
 
 void lp_pointer_list(const struct lp_model *m, const struct cw_sim *sim, FILE *out)
 {
-    const uint32_t count = hw_pe_count(&m->hw);
-    for (uint32_t pe = 0; pe < count; pe++) {
+    const uint32_t count = lp_pe_count(m);
+    for (uint32_t place = 0; place < count; place++) {
+        const uint32_t pe = lp_pe_at(m, place);
         const struct lp_pe *state = pe_state(m, sim, pe);
         for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++)
             if (state->installed >> dir & 1)
@@ -610,9 +615,10 @@ void lp_pointer_list(const struct lp_model *m, const struct cw_sim *sim, FILE *o
 void lp_pointer_dump(const struct lp_model *m, const struct cw_sim *sim, size_t lines_max,
                      FILE *out)
 {
-    const uint32_t count = hw_pe_count(&m->hw);
+    const uint32_t count = lp_pe_count(m);
     size_t lines = 0;
-    for (uint32_t pe = 0; pe < count; pe++) {
+    for (uint32_t place = 0; place < count; place++) {
+        const uint32_t pe = lp_pe_at(m, place);
         const struct lp_pe *state = pe_state(m, sim, pe);
         for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++) {
             const struct lp_queue *q = &state->queue[dir];

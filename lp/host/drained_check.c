@@ -5,6 +5,7 @@
  */
 #include "lp/host/drained_check.h"
 
+#include "lp/places.h"
 #include "lp/queues/queue_ends.h"
 
 /* One PE of the machine, under inspection. */
@@ -79,7 +80,8 @@ static int check_one_sided(const struct inspected *at)
         if (peer->key == 0)
             continue;
         const uint32_t from = (peer->key - 1) % pes, queue = (peer->key - 1) / pes;
-        const uint32_t sent = sent_to(at, pe_at(at, from), queue * pes + at->index);
+        const uint32_t self = lp_moved_pe_of(at->m, from, at->index);
+        const uint32_t sent = sent_to(at, pe_at(at, from), queue * pes + self);
         DRAINED_INVARIANT("I-PUT-1", at, peer->seen == sent,
                           "from PE %u, queue %u: seen %u, sent %u", from, queue, peer->seen, sent);
     }
@@ -101,8 +103,9 @@ static int check_contexts(const struct inspected *at)
 
 int lp_check_drained(const struct lp_model *m, const struct cw_sim *sim, struct cw_error *error)
 {
-    const uint32_t count = hw_pe_count(&m->hw);
-    for (uint32_t index = 0; index < count; index++) {
+    const uint32_t count = lp_pe_count(m);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t index = lp_pe_at(m, i);
         struct inspected at = {m, sim, index, NULL, error};
         at.pe = pe_at(&at, index);
         int code = check_contexts(&at);

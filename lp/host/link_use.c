@@ -52,11 +52,11 @@ struct hw_jitter_place lp_link_place(const struct lp_model *m, uint32_t lp, uint
     struct hw_jitter_place place = {HW_JITTER_ANY, HW_JITTER_ANY, HW_JITTER_ANY, index};
     if (lp > 0 && lp < m->lps.first_io_die) {
         const uint32_t of_pe = index - m->links.first[LP_LINKS_FROM_PE]; /* wraps: of no PE */
-        place.sip = (lp - 1) / m->cubes;                                 /* LP 0 is the host */
+        place.sip = lp_sip_at(m, (lp - 1) / m->cubes);                   /* LP 0 is the host */
         place.cube = (lp - 1) % m->cubes;
         place.pe = of_pe / LP_PE_LINKS < m->pes ? of_pe / LP_PE_LINKS : HW_JITTER_ANY;
     } else if (lp >= m->lps.first_io_die && lp < m->lps.first_switch) {
-        place.sip = lp - m->lps.first_io_die;
+        place.sip = lp_sip_at(m, lp - m->lps.first_io_die);
     }
     return place;
 }
@@ -87,7 +87,7 @@ static struct span span_of(const struct lp_model *m, enum lp_links group)
     case LP_PER_LANE:
         return (struct span){HW_PORTS, 0, first, 0};
     case LP_PER_SIP:
-        return (struct span){hw_switch_links_max(&m->hw), 1, first, 1};
+        return (struct span){m->links.count[LP_OF_SWITCH], 1, first, 1};
     default:
         return (struct span){1, 1, first, 1};
     }
@@ -117,13 +117,14 @@ static void report_link(const struct visit *v, const struct hw_link *link, enum 
         .cube = v->cube,
         .unit = unit,
         .number = per == LP_PER_LANE  ? i
-                  : per == LP_PER_SIP ? hw_switch_sip(hw, v->the_switch, unit)
+                  : per == LP_PER_SIP ? lp_switch_sip(v->m, v->the_switch, unit)
                   : per == LP_PER_PE || per == LP_PER_PUT_PE || per == LP_PER_ROUTER ? unit
                                                                                      : UINT32_MAX,
         .port = port,
         .bytes = link->bytes,
         .busy_ps = hw_rate_ps(unnamed ? hw->dma_reduce : hw->link[kind].rate, link->bytes),
-        .queue_ps_max = link->queue_ps_max};
+        .queue_ps_max = link->queue_ps_max,
+        .alike = v->m->fold != NULL ? hw_fold_alike(v->m->fold) : 1};
     if (!unnamed && hw->jittered)
         use.busy_ps += slower_ps(v->m, v->lp, kind, index, use.busy_ps);
     if (per == LP_PER_OUTLET)
@@ -197,12 +198,13 @@ void lp_links_visit(const struct lp_model *m, const struct cw_sim *sim, struct l
                       .groups = asked.groups > 0 ? asked.groups : UINT32_MAX,
                       .fn = fn,
                       .arg = arg};
-    const uint64_t sips = m->hw.sip_count;
+    const uint64_t sips = m->sips;
     const uint32_t first = (uint32_t)(sips * asked.part / asked.parts),
                    end = (uint32_t)(sips * (asked.part + 1) / asked.parts);
     for (enum lp_links group = 0; group < LP_LINK_GROUPS; group++)
         v.span[group] = span_of(m, group);
-    for (uint32_t sip = first; sip < end; sip++) {
+    for (uint32_t index = first; index < end; index++) {
+        const uint32_t sip = lp_sip_at(m, index);
         v.sip = sip;
         for (uint32_t cube = 0; cube < m->cubes; cube++) {
             snprintf(v.place, sizeof v.place, "sip %u cube %u", sip, cube);
@@ -221,11 +223,10 @@ void lp_links_visit(const struct lp_model *m, const struct cw_sim *sim, struct l
     }
     for (uint32_t i = 0; asked.part + 1 == asked.parts && i < m->lps.switch_count; i++) {
         v.lp = m->lps.first_switch + i;
-        v.sip = i;
+        v.sip = v.the_switch = lp_switch_at(m, v.lp);
         v.cube = UINT32_MAX;
         const struct lp_switch *s = cw_state(sim, v.lp);
-        snprintf(v.place, sizeof v.place, "switch %u", i);
-        v.the_switch = i;
+        snprintf(v.place, sizeof v.place, "switch %u", v.the_switch);
         v.state = s;
         visit_owner(&v, LP_OF_SWITCH, s->link);
     }
@@ -275,13 +276,13 @@ void lp_link_name_of(const struct lp_model *m, uint32_t lp, uint32_t number, cha
     enum lp_link_owner owner = LP_OF_CUBE;
     if (lp >= m->lps.first_switch) {
         owner = LP_OF_SWITCH;
-        v.the_switch = lp - m->lps.first_switch;
+        v.the_switch = lp_switch_at(m, lp);
         snprintf(v.place, sizeof v.place, "switch %u", v.the_switch);
     } else if (lp >= m->lps.first_io_die) {
         owner = LP_OF_IO_DIE;
-        snprintf(v.place, sizeof v.place, "sip %u io_die", lp - m->lps.first_io_die);
+        snprintf(v.place, sizeof v.place, "sip %u io_die", lp_sip_at(m, lp - m->lps.first_io_die));
     } else {
-        snprintf(v.place, sizeof v.place, "sip %u cube %u", (lp - 1) / m->cubes,
+        snprintf(v.place, sizeof v.place, "sip %u cube %u", lp_sip_at(m, (lp - 1) / m->cubes),
                  (lp - 1) % m->cubes);
     }
     snprintf(text, bytes, "%s link %u", v.place, number);

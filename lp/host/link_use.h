@@ -22,6 +22,8 @@ struct lp_link_use {
     uint64_t bytes;
     int64_t busy_ps;      /* serialisation of those bytes, and the slowness of a slow link */
     int64_t queue_ps_max; /* the longest that a message waited for it, of whichever account */
+    uint32_t alike; /* links of the whole machine that it stands for, itself too: 1, unless the
+                       machine is folded. They are those of hw_fold_member() of its SIP */
 };
 
 /* "sip 0 cube 1 noc router 3 E": links are many, and few are shown. */
@@ -36,8 +38,8 @@ void lp_link_name_of(const struct lp_model *m, uint32_t lp, uint32_t number, cha
 /* The place for which that link has its jitter. */
 struct hw_jitter_place lp_link_place(const struct lp_model *m, uint32_t lp, uint32_t index);
 
-/* Part `part` of the `parts` parts of the machine: runs of whole SIPs, and switches with the last.
- */
+/* Part `part` of the `parts` parts of the machine: runs of whole SIPs that have LPs, and switches
+ * with the last. */
 struct lp_links_asked {
     uint32_t first_batch; /* what was sent in it and later ones, */
     uint32_t account;     /* under this account; 0: all */

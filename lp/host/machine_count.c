@@ -22,7 +22,7 @@ static void count_part(void *arg, uint32_t worker)
 {
     const struct counting *const counting = arg;
     const struct lp_model *const m = counting->m;
-    const uint64_t cubes = (uint64_t)m->hw.sip_count * m->cubes;
+    const uint64_t cubes = (uint64_t)m->sips * m->cubes;
     struct lp_counts sum = {0};
     for (uint64_t i = cubes * worker / counting->workers;
          i < cubes * (worker + 1) / counting->workers; i++) {

@@ -22,8 +22,8 @@ int lp_overrun_report(const struct lp_model *m, const struct cw_sim *sim, const 
     char list[SHOWN_MAX * (TL_SOURCE_TEXT_BYTES + 120)] = "", more[40] = "";
     size_t used = 0;
     uint32_t running = 0;
-    for (uint32_t i = 0; i < hw_pe_count(&m->hw) * m->needs.queues; i++) {
-        const uint32_t pe = i / m->needs.queues;
+    for (uint32_t i = 0; i < lp_pe_count(m) * m->needs.queues; i++) {
+        const uint32_t pe = lp_pe_at(m, i / m->needs.queues);
         const struct lp_kernel *const kernel = kernel_on(m, sim, pe, i % m->needs.queues);
         const struct hw_place place = hw_place_of(&m->hw, pe);
         char at[TL_SOURCE_TEXT_BYTES];

@@ -113,7 +113,7 @@ static void join_io_die(const struct place *p, uint32_t sip)
         if (!m->hw.sip_topology->cable(&m->hw, sip, outlet, &cable))
             continue;
         join_lps(p, cable.link, die, HW_NODE_IO_PORT,
-                 cable.to_switch ? m->lps.first_switch + cable.to : lp_of_io_die(m, cable.to),
+                 cable.to_switch ? lp_of_switch(m, cable.to) : lp_of_io_die(m, cable.to),
                  cable.to_switch ? HW_NODE_SWITCH : HW_NODE_IO_PORT);
     }
 }
@@ -122,10 +122,10 @@ static void place_lps(const struct lp_model *m, uint32_t workers, const uint32_t
                       uint32_t *lp_worker)
 {
     lp_worker[0] = 0;
-    for (uint32_t i = 0; i < m->hw.sip_count * m->cubes; i++)
+    for (uint32_t i = 0; i < m->sips * m->cubes; i++)
         lp_worker[1 + i] = cube_worker[i];
-    for (uint32_t sip = 0; sip < m->hw.sip_count; sip++)
-        lp_worker[lp_of_io_die(m, sip)] = cube_worker[sip * m->cubes];
+    for (uint32_t i = 0; i < m->sips; i++)
+        lp_worker[m->lps.first_io_die + i] = cube_worker[i * m->cubes];
     for (uint32_t i = 0; i < m->lps.switch_count; i++)
         lp_worker[m->lps.first_switch + i] = i % workers;
 }
@@ -178,7 +178,8 @@ static void join_all(const struct place *p)
     const uint32_t within = links_in_sip(p->m);
     for (size_t i = 0; i < (size_t)p->workers * p->workers; i++)
         p->least_ps[i] = CW_TIME_MAX;
-    for (uint32_t sip = 0; sip < p->m->hw.sip_count; sip++) {
+    for (uint32_t index = 0; index < p->m->sips; index++) {
+        const uint32_t sip = lp_sip_at(p->m, index);
         const bool whole = is_whole(p, sip);
         join_io_die(p, sip);
         if (whole)
@@ -216,22 +217,22 @@ void lp_least_delays(const struct lp_model *m, uint32_t workers, const uint32_t 
 static bool moves_sips(const struct lp_model *m, uint32_t workers, const uint32_t *cube_worker)
 {
     enum { SIPS_PER_WORKER = 2 };
-    for (uint32_t i = 0; i < m->hw.sip_count * m->cubes; i++)
+    for (uint32_t i = 0; i < m->sips * m->cubes; i++)
         if (cube_worker[i] != cube_worker[i / m->cubes * m->cubes])
             return false;
-    return m->hw.sip_count >= SIPS_PER_WORKER * workers;
+    return m->sips >= SIPS_PER_WORKER * workers;
 }
 
 void lp_parts(const struct lp_model *m, uint32_t workers, const uint32_t *cube_worker,
               uint32_t *lp_part)
 {
-    const uint32_t cubes = m->hw.sip_count * m->cubes;
+    const uint32_t cubes = m->sips * m->cubes;
     const uint32_t group = moves_sips(m, workers, cube_worker) ? m->cubes : 1;
     uint32_t parts = cubes / group;
     for (uint32_t i = 0; i < cubes; i++)
         lp_part[1 + i] = i / group;
-    for (uint32_t sip = 0; sip < m->hw.sip_count; sip++)
-        lp_part[lp_of_io_die(m, sip)] = sip * m->cubes / group;
+    for (uint32_t i = 0; i < m->sips; i++)
+        lp_part[m->lps.first_io_die + i] = i * m->cubes / group;
     lp_part[0] = parts++;
     for (uint32_t i = 0; i < m->lps.switch_count; i++)
         lp_part[m->lps.first_switch + i] = parts++;

@@ -29,6 +29,7 @@ struct lp_system {
     struct lp_model model;
     struct cw_model hooks;
     struct lp_system_options options;
+    struct hw_fold fold; /* options.fold */
     struct cw_sim *sim;
     struct lp_control control;
     struct lp_maps *maps;
@@ -133,7 +134,9 @@ static void on_worker_record(void *arg, uint32_t worker, const struct cw_event *
         const struct lp_launch *const launch = lp_launch_of(&system->model, kernel->launch);
         const uint32_t tcm_bytes = (uint32_t)system->model.tcm_queue_bytes;
         lp_batch_times_mark(&launch->of->times, worker, launch->args.rank,
-                            kernel->pe * system->model.needs.queues + launch->queue, kernel);
+                            lp_pe_place(&system->model, kernel->pe) * system->model.needs.queues +
+                                launch->queue,
+                            kernel);
         if (kernel->mark == LP_MARK_START && listener->kernel_started != NULL)
             listener->kernel_started(listener->arg, worker, event, kernel->pe, launch->of->number);
         if (kernel->mark == LP_MARK_END && listener->kernel_ended != NULL)
@@ -237,9 +240,12 @@ static bool build_model(struct lp_system *system)
     const uint32_t workers =
         options->engine.sync == CW_SEQUENTIAL ? 1 : options->engine.worker_count;
     lp_landing_init(&system->landing);
-    lp_layout_init(m, options->hw, options->queues, options->needs);
+    if (options->fold != NULL)
+        system->fold = *options->fold;
+    lp_layout_init(m, options->hw, options->queues, options->needs,
+                   options->fold != NULL ? &system->fold : NULL);
     const bool timed = lp_batches_init(&system->batches, workers, m);
-    system->maps = lp_maps_create(options->hw->sip_count, m->pes);
+    system->maps = lp_maps_create(m->sips, m->pes);
     m->maps = system->maps;
     for (uint32_t i = 0; i < LP_PLANS; i++)
         m->plan[1 + i] = options->plan[i];
@@ -359,6 +365,11 @@ static int submit_messages(struct lp_system *system, uint32_t pe, uint32_t count
                            enum lp_transfer_kind kind, uint32_t seq, uint32_t data_bytes,
                            struct cw_error *error)
 {
+    const uint32_t sip = pe / system->control.sip_pes;
+    if (system->model.fold != NULL && hw_fold_representative(system->model.fold, sip) != sip)
+        return cw_error_set(error, CW_BUG,
+                            "a message to SIP %u, which its representative %u stands for", sip,
+                            hw_fold_representative(system->model.fold, sip));
     const struct lp_control_message message = {
         .pe = pe, .seq = seq, .data_bytes = data_bytes, .kind = (uint8_t)kind};
     if (!lp_control_submit_run(&system->control, message, count))
@@ -431,7 +442,7 @@ static bool restore_installed(struct lp_system *system, uint32_t plan)
 
 int lp_system_submit_install(struct lp_system *system, uint32_t plan, struct cw_error *error)
 {
-    const uint32_t pe_count = hw_pe_count(&system->model.hw);
+    const uint32_t pe_count = lp_pe_count(&system->model);
     if (!begin_batch(system, false))
         return machine_out_of_memory(error);
     const bool is_restored = restore_installed(system, plan);
@@ -439,7 +450,8 @@ int lp_system_submit_install(struct lp_system *system, uint32_t plan, struct cw_
     int code = CW_OK;
     if (is_restored)
         return code;
-    for (uint32_t pe = 0, count; pe < pe_count && code == CW_OK; pe += count > 0 ? count : 1) {
+    for (uint32_t i = 0, count; i < pe_count && code == CW_OK; i += count > 0 ? count : 1) {
+        const uint32_t pe = lp_pe_at(&system->model, i);
         count = wired_from(system, pe);
         if (count > 0)
             code = submit_messages(system, pe, count, LP_TRANSFER_INIT, plan, 0, error);
@@ -470,14 +482,16 @@ int lp_system_begin_copy(struct lp_system *system, struct cw_error *error)
 
 int lp_system_map(struct lp_system *system, const struct lp_map *map, struct cw_error *error)
 {
-    if (!lp_maps_add(system->maps, map))
+    struct lp_map own = *map;
+    own.sip = lp_sip_index(&system->model, map->sip);
+    if (!lp_maps_add(system->maps, &own))
         return cw_error_memory(error, "the maps of virtual addresses");
     return CW_OK;
 }
 
 void lp_system_unmap(struct lp_system *system, uint32_t sip, uint64_t va)
 {
-    lp_maps_drop(system->maps, sip, va);
+    lp_maps_drop(system->maps, lp_sip_index(&system->model, sip), va);
 }
 
 int lp_system_submit_map(struct lp_system *system, uint32_t pe, uint32_t message,
@@ -517,7 +531,7 @@ int lp_system_begin_batch(struct lp_system *system, const struct lp_batch_option
         return cw_error_set(error, CW_USAGE,
                             "a batch of launches on hardware queue %u: legal are 0 to %u",
                             options->queue, system->model.needs.queues - 1);
-    if (system->model.launches.last > UINT32_MAX - hw_pe_count(&system->model.hw))
+    if (system->model.launches.last > UINT32_MAX - lp_pe_count(&system->model))
         return cw_error_set(error, CW_PROGRAM_FAILED,
                             "the machine has run %u launches, and the next batch may need more "
                             "numbers than 2^32 - 1; run the others in a process of their own",
@@ -588,7 +602,8 @@ static struct lp_program_run *add_run(struct lp_program_of_sip *own, struct lp_p
 static bool add_runs(struct lp_system *system, const uint32_t *pe, uint32_t count, uint32_t launch)
 {
     struct lp_program_of_sip *const own =
-        &system->options.program->sip[pe[0] / system->control.sip_pes];
+        &system->options.program
+             ->sip[lp_sip_index(&system->model, pe[0] / system->control.sip_pes)];
     struct lp_program_run *run = NULL;
     struct lp_launches *const launches = &system->model.launches;
     launches->at[launch - 1 - launches->dropped].queue = system->launches_queue;
@@ -616,10 +631,11 @@ int lp_system_begin_program(struct lp_system *system, struct cw_error *error)
     system->in_program = true;
     if (!lp_batches_are_in_flight(&system->batches))
         ask_for_causes(system);
-    for (uint32_t sip = 0; sip < system->model.hw.sip_count; sip++)
-        if (program->sip[sip].count > 0 &&
+    for (uint32_t i = 0; i < system->model.sips; i++)
+        if (program->sip[i].count > 0 &&
             !lp_control_submit(&system->control,
-                               (struct lp_control_message){.pe = sip * system->control.sip_pes,
+                               (struct lp_control_message){.pe = lp_sip_at(&system->model, i) *
+                                                                 system->control.sip_pes,
                                                            .kind = LP_TRANSFER_BEGIN}))
             return machine_out_of_memory(error);
     return CW_OK;
@@ -649,7 +665,7 @@ struct lp_program_times lp_system_program_times(const struct lp_system *system, 
 /* An operation whose kernels have ended. */
 struct ended {
     int64_t t_ps;
-    uint32_t sip, op;
+    uint32_t sip, op; /* sip: its number among those that have LPs */
 };
 
 static int by_end(const void *a, const void *b)
@@ -676,9 +692,10 @@ static int report_unfinished(struct lp_system *system, struct cw_error *error)
     char name[300], text[SIPS_SHOWN * (sizeof name + 2)] = "";
     size_t used = 0;
     uint32_t left = 0, sips = 0, kernels = 0;
-    for (uint32_t sip = 0; sip < system->model.hw.sip_count; sip++) {
+    for (uint32_t i = 0; i < system->model.sips; i++) {
+        const uint32_t sip = lp_sip_at(&system->model, i);
         bool is_first = true;
-        for (uint32_t op = 0; op < program->sip[sip].count; op++) {
+        for (uint32_t op = 0; op < program->sip[i].count; op++) {
             if (lp_sequencer_times(&system->model, io_die(system, sip), op).end_ps >= 0)
                 continue;
             left++;
@@ -711,19 +728,19 @@ static int end_program(struct lp_system *system, struct cw_error *error)
     const struct lp_model *const m = &system->model;
     size_t count = 0;
     system->in_program = false;
-    for (uint32_t sip = 0; sip < m->hw.sip_count; sip++) {
-        count += program->sip[sip].count;
-        if (program->sip[sip].count > 0 && lp_sequencer_left(m, io_die(system, sip)) > 0)
+    for (uint32_t i = 0; i < m->sips; i++) {
+        count += program->sip[i].count;
+        if (program->sip[i].count > 0 && lp_sequencer_left(m, io_die(system, lp_sip_at(m, i))) > 0)
             return report_unfinished(system, error);
     }
     struct ended *const ended = malloc((count + 1) * sizeof *ended);
     if (ended == NULL)
         return cw_error_memory(error, "the ends of operations");
     count = 0;
-    for (uint32_t sip = 0; sip < m->hw.sip_count; sip++)
-        for (uint32_t op = 0; op < program->sip[sip].count; op++)
-            ended[count++] =
-                (struct ended){lp_sequencer_times(m, io_die(system, sip), op).end_ps, sip, op};
+    for (uint32_t i = 0; i < m->sips; i++)
+        for (uint32_t op = 0; op < program->sip[i].count; op++)
+            ended[count++] = (struct ended){
+                lp_sequencer_times(m, io_die(system, lp_sip_at(m, i)), op).end_ps, i, op};
     qsort(ended, count, sizeof *ended, by_end);
     for (size_t i = 0; i < count; i++) {
         const struct lp_program_of_sip *const own = &program->sip[ended[i].sip];

@@ -43,12 +43,15 @@ struct lp_system_options {
     /* What the SIPs' io_cpus carry out by themselves; it outlives the machine, which adds launches.
      * needs.operations is its longest program's. NULL: nothing. */
     struct lp_program *program;
+    /* The machine is folded (hw/topology/fold.h): only representatives are simulated, and nothing
+     * may be submitted for other SIPs. Copied. NULL: all SIPs are simulated. */
+    const struct hw_fold *fold;
     bool grows; /* plans may get more queues between drains: the lookahead allows for any */
     /* Passed on to the engine. The machine itself sets the workers of LPs, the least delays, the
      * receiver of records. end_ps: 0, or the end of simulated time; a run that would continue then
      * fails. */
     struct cw_config engine;
-    const uint32_t *cube_worker; /* [sip_count * cubes] partition.h; NULL with one worker */
+    const uint32_t *cube_worker; /* [lp_model.sips * cubes] partition.h; NULL with one worker */
     struct lp_listener listener[LP_LISTENERS]; /* called in this order */
     struct lp_worker_listener on_workers;
     struct lp_cause_sink causes; /* record NULL: not wanted */

@@ -66,6 +66,7 @@ struct machine_key {
     struct lp_config config;
     struct lp_needs needs;
     struct cw_config engine;
+    struct hw_fold fold; /* all zero: none */
     uint64_t plan;
 };
 
@@ -92,8 +93,9 @@ static struct cw_config without_host(const struct cw_config *engine)
 static void put_directions(const struct lp_wired_machine *machine, uint8_t *at)
 {
     const struct lp_plan *const plan = machine->m->plan[1 + machine->plan];
-    const uint32_t count = hw_pe_count(&machine->m->hw);
-    for (uint32_t pe = 0; pe < count; pe++, at += sizeof(uint16_t)) {
+    const uint32_t count = lp_pe_count(machine->m);
+    for (uint32_t i = 0; i < count; i++, at += sizeof(uint16_t)) {
+        const uint32_t pe = lp_pe_at(machine->m, i);
         const uint16_t directions = lp_is_wired(plan, pe) ? lp_directions(plan, pe) : UINT16_MAX;
         memcpy(at, &directions, sizeof directions);
     }
@@ -118,10 +120,11 @@ static struct wired_entry *entry_of_machine(const struct lp_wired_machine *machi
     key.config = m->config;
     key.needs = m->needs;
     key.engine = without_host(machine->engine);
+    if (m->fold != NULL)
+        key.fold = *m->fold;
     key.plan = machine->plan;
-    const size_t cubes =
-        cw_sim_worker_count(machine->sim) > 1 ? (size_t)m->hw.sip_count * m->cubes : 0;
-    const size_t pe_bytes = (size_t)hw_pe_count(&m->hw) * sizeof(uint16_t);
+    const size_t cubes = cw_sim_worker_count(machine->sim) > 1 ? (size_t)m->sips * m->cubes : 0;
+    const size_t pe_bytes = (size_t)lp_pe_count(m) * sizeof(uint16_t);
     const size_t bytes = sizeof key + cubes * sizeof(uint32_t) + pe_bytes;
     struct wired_entry *const entry = calloc(1, sizeof *entry + bytes);
     if (entry == NULL)
@@ -160,7 +163,7 @@ uint32_t lp_wired_restore(struct lp_wired *wired, const struct lp_wired_machine 
     forget_asked(wired);
     wired->asked = entry_of_machine(machine);
     wired->asked_by = machine->sim;
-    wired->asked_bytes = (uint64_t)m->hw.sip_count * m->cubes * m->cube.state_bytes;
+    wired->asked_bytes = (uint64_t)m->sips * m->cubes * m->cube.state_bytes;
     if (wired->asked == NULL)
         return 0;
     struct wired_entry **const place = find(wired, wired->asked);

@@ -30,7 +30,10 @@ static void list_ranges(const struct tl *tl, char *text, size_t size)
     uint32_t listed = 0;
     const struct lp_map *map;
     text[0] = '\0';
-    for (uint32_t i = 0; (map = lp_maps_at(maps, tl->view->sip, i)) != NULL && listed < 4; i++) {
+    for (uint32_t i = 0;
+         (map = lp_maps_at(maps, lp_sip_index(tl->view->m, tl->view->sip), i)) != NULL &&
+         listed < 4;
+         i++) {
         if (!is_in_effect(tl, map))
             continue;
         const uint64_t va = lp_map_va(maps, map, tl->view->cube_in_sip, tl->pe);
@@ -44,7 +47,8 @@ static void list_ranges(const struct tl *tl, char *text, size_t size)
 static _Noreturn __attribute__((noinline, cold)) void
 page_fault(struct tl *tl, enum tl_call_kind kind, uint64_t va, uint32_t bytes)
 {
-    const struct lp_map *const map = lp_maps_find(tl->view->m->maps, tl->view->sip, va);
+    const struct lp_map *const map =
+        lp_maps_find(tl->view->m->maps, lp_sip_index(tl->view->m, tl->view->sip), va);
     const bool held = map != NULL && lp_map_is_held(map, tl->view->cube_in_sip, tl->pe);
     const bool early = held && map->message > tl->p->mapped;
     char ranges[4 * 48];
@@ -67,7 +71,8 @@ struct lp_operand tl_translate(struct tl *tl, enum tl_call_kind kind, uint64_t v
         tl_check_rings(tl, kind, lp_pe_index(tl->view, tl->pe), at, bytes);
         return at;
     }
-    const struct lp_map *const map = lp_maps_find(maps, tl->view->sip, va);
+    const struct lp_map *const map =
+        lp_maps_find(maps, lp_sip_index(tl->view->m, tl->view->sip), va);
     if (map != NULL && is_in_effect(tl, map)) {
         const uint64_t offset = va - lp_map_va(maps, map, tl->view->cube_in_sip, tl->pe);
         if (offset <= map->bytes && bytes <= map->bytes - offset)

@@ -330,6 +330,7 @@ bool machine_build(struct machine *m)
                                         .plan = {m->plan, m->other_plan},
                                         .engine = m->engine,
                                         .cube_worker = m->cube_worker,
+                                        .fold = m->fold,
                                         .causes = m->causes,
                                         .answered = m->answered,
                                         .answered_arg = m->answered_arg,

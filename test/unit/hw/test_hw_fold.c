@@ -73,6 +73,7 @@ static void check_group(const struct hw_config *hw, const struct hw_fold *fold)
             assert_true(sip < n && !is_member[sip]);
             is_member[sip] = true;
             assert_int_equal(hw_fold_representative(fold, sip), r);
+            assert_int_equal(hw_fold_index(fold, sip), index);
         }
     }
     for (uint32_t x = 0; x < n; x++) {

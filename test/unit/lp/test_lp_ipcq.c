@@ -486,7 +486,7 @@ static void a_pe_with_all_its_queues_takes_at_most_1536_bytes(void **state)
     const struct hw_config hw = default_machine();
     const struct lp_config config = default_queues();
     struct lp_model m;
-    lp_layout_init(&m, &hw, &config, (struct lp_needs){0});
+    lp_layout_init(&m, &hw, &config, (struct lp_needs){0}, NULL);
     size_t bytes = 0;
     for (uint32_t lp = 1; lp < m.lps.count; lp++)
         bytes += lp_ops_of(&m, lp)->state_bytes(&m);

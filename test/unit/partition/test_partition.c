@@ -352,7 +352,7 @@ static struct lp_cut lp_cut_of(const struct config *config, const char *name, ui
 {
     struct lp_model model;
     struct lp_cut cut;
-    lp_layout_init(&model, &config->hw, &config->ccl.queues, (struct lp_needs){0});
+    lp_layout_init(&model, &config->hw, &config->ccl.queues, (struct lp_needs){0}, NULL);
     struct lp_plan *const plan = dist_queue_plan(&config->ccl, &config->hw, NULL, NULL);
     assert_non_null(plan);
     model.plan[1] = plan;
@@ -447,7 +447,7 @@ static int64_t *least_delays_of(const struct config *config, const char *name, u
 {
     struct lp_model model;
     struct lp_cut cut;
-    lp_layout_init(&model, &config->hw, &config->ccl.queues, (struct lp_needs){0});
+    lp_layout_init(&model, &config->hw, &config->ccl.queues, (struct lp_needs){0}, NULL);
     struct lp_plan *const plan = dist_queue_plan(&config->ccl, &config->hw, NULL, pair);
     model.plan[1] = plan;
     uint32_t *const cube_worker = placed(name, &config->hw, workers);

@@ -1,0 +1,242 @@
+/*
+ * test_lp_fold.c: a folded machine against the same machine unfolded. Random kernels whose doings
+ * depend on their SIP by its class alone exchange tiles with all neighbours, put to SIPs some turns
+ * away and notify them, store into their memories and load from there. Each PE of the whole machine
+ * has the same start and end, to the picosecond, as the PE of its representative.
+ */
+#include "test/support/random_model.h"
+#include "test/support/test_lp_support.h"
+
+#include "hw/topology/fold.h"
+
+enum { ROUNDS = 3, PES_MAX = 512, SRAM_AT = 1 << 20 };
+
+/* What kernels of both machines look up; const while they run. */
+static struct {
+    struct hw_config hw;
+    struct hw_fold fold, digits; /* digits: the candidate that `fold` is a part of */
+    uint64_t seed;
+    bool one_sided, by_class;
+} plan;
+
+static uint64_t draw(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+    struct cw_rng rng = cw_rng_seeded(plan.seed, a << 48 | b << 32 | c << 16 | d);
+    return cw_rng_u64(&rng);
+}
+
+/* The place of a PE as the plan sees it: alike in all SIPs of a class. */
+static uint64_t key_of(struct hw_place place)
+{
+    const uint32_t in_sip = place.cube * hw_pes(&plan.hw) + place.pe;
+    return in_sip << 8 | (plan.by_class ? hw_fold_index(&plan.fold, place.sip) : 0);
+}
+
+enum { SIZE, TURN, STEP, PEER, WHAT };
+
+/* Bytes of the tile that a PE sends in a direction; 0: none. */
+static uint32_t planned(uint32_t round, struct hw_place place, uint32_t dir, uint32_t slot)
+{
+    const uint64_t z = draw(round, dir, key_of(place), SIZE);
+    return z % 3 == 0 ? 0 : 2 + (uint32_t)((z >> 8) % (slot / 2)) * 2;
+}
+
+/* The SIP some turns away, the same number for all SIPs; `back`: whose turns lead here. */
+static uint32_t turned(uint32_t sip, uint32_t round, bool back)
+{
+    for (uint32_t d = 0; d < plan.digits.count; d++) {
+        const struct hw_fold_digit *const digit = &plan.digits.digit[d];
+        const uint32_t at = hw_fold_digit_of(digit, sip);
+        const uint32_t by = (uint32_t)draw(round, d, 0, PEER) % digit->size;
+        if (digit->step < digit->size)
+            sip = sip - at * digit->stride +
+                  (at + (back ? digit->size - by : by)) % digit->size * digit->stride;
+    }
+    return sip;
+}
+
+static struct hw_place peer_of(struct hw_place place, uint32_t round, bool back)
+{
+    const uint32_t cubes = hw_cubes(&plan.hw), by = (uint32_t)draw(round, 1, 0, PEER) % cubes;
+    place.sip = turned(place.sip, round, back);
+    place.cube = (place.cube + (back ? cubes - by : by)) % cubes;
+    return place;
+}
+
+struct fold_frame {
+    uint16_t line, reserved[3];
+    uint32_t round, i;
+};
+
+static uint32_t peer_index(const struct tl *tl, const struct fold_frame *f, bool back)
+{
+    return tl_pe_index(tl, peer_of(tl_place(tl), f->round, back));
+}
+
+static bool has_peer(const struct tl *tl, const struct fold_frame *f)
+{
+    return plan.one_sided && peer_index(tl, f, false) != tl_pe_index(tl, tl_place(tl));
+}
+
+static struct lp_operand memory(const struct tl *tl, const struct fold_frame *f, uint32_t which)
+{
+    static const struct lp_operand memories[] = {{.space = LP_SPACE_TCM, .at = 64},
+                                                 {.space = LP_SPACE_HBM, .at = TENSOR_PA},
+                                                 {.space = LP_SPACE_SRAM, .at = SRAM_AT}};
+    return memories[draw(f->round, which, key_of(tl_place(tl)), WHAT) % 3];
+}
+
+static enum hw_dir turn(const struct tl *tl, const struct fold_frame *f)
+{
+    return (enum hw_dir)((f->i + draw(f->round, 0, key_of(tl_place(tl)), TURN)) % HW_DIR_BUILT_IN);
+}
+
+static uint32_t to_send(const struct tl *tl, const struct fold_frame *f, enum hw_dir dir)
+{
+    return tl_installed(tl, dir) ? planned(f->round, tl_place(tl), dir, tl_slot_bytes(tl)) : 0;
+}
+
+static uint32_t to_receive(const struct tl *tl, const struct fold_frame *f, enum hw_dir dir)
+{
+    struct hw_place peer;
+    if (!tl_installed(tl, dir) || !hw_dir_neighbour(&plan.hw, tl_place(tl), dir, &peer))
+        return 0;
+    return planned(f->round, peer, dir ^ 1, tl_slot_bytes(tl));
+}
+
+static enum tl_status fold_run(struct tl *tl, void *frame)
+{
+    struct fold_frame *const f = frame;
+    TL_BEGIN(&f->line);
+    for (; f->round < ROUNDS; f->round++) {
+        TL_CALL(&f->line,
+                tl_math(tl, LP_MATH_SUM, 0, tl_tcm(0), tl_tcm(128),
+                        1 + (uint32_t)draw(f->round, 0, key_of(tl_place(tl)), STEP) % 64));
+        for (f->i = 0; f->i < HW_DIR_BUILT_IN; f->i++)
+            if (to_send(tl, f, turn(tl, f)) > 0)
+                TL_CALL(&f->line,
+                        tl_send(tl, turn(tl, f), memory(tl, f, 0), to_send(tl, f, turn(tl, f))));
+        if (has_peer(tl, f)) {
+            TL_CALL(&f->line,
+                    tl_put(tl, peer_index(tl, f, false), memory(tl, f, 1), memory(tl, f, 2), 640));
+            TL_CALL(&f->line, tl_notify(tl, peer_index(tl, f, false), f->round % TL_TAGS));
+            TL_CALL(&f->line, tl_store_to(tl, peer_index(tl, f, false), memory(tl, f, 3),
+                                          memory(tl, f, 4), 300));
+            TL_CALL(&f->line, tl_load_from(tl, 64, peer_index(tl, f, true), memory(tl, f, 5), 420));
+        }
+        for (f->i = 0; f->i < HW_DIR_BUILT_IN; f->i++)
+            if (to_receive(tl, f, turn(tl, f)) > 0)
+                TL_CALL(&f->line, tl_recv(tl, turn(tl, f), to_receive(tl, f, turn(tl, f))));
+        if (has_peer(tl, f))
+            TL_CALL(&f->line, tl_wait_notify(tl, peer_index(tl, f, true), f->round % TL_TAGS));
+    }
+    TL_END(&f->line);
+}
+
+static const struct tl_kernel fold_kernel = {
+    .name = "fold", .frame_bytes = sizeof(struct fold_frame), .run = fold_run};
+
+/* ---- a run ----------------------------------------------------------------------------------- */
+
+struct outcome {
+    int64_t ps[PES_MAX][2]; /* of each PE that was simulated: its kernel's start and end */
+};
+
+static void note(void *arg, const struct lp_kernel_record *record)
+{
+    struct outcome *const outcome = arg;
+    assert_true(record->pe < PES_MAX);
+    if (record->mark == LP_MARK_START || record->mark == LP_MARK_END)
+        outcome->ps[record->pe][record->mark == LP_MARK_END] = record->t_ps;
+}
+
+static void run_machine(struct machine *m, const struct hw_fold *fold, struct outcome *outcome)
+{
+    memset(outcome, 0, sizeof *outcome);
+    m->listener = (struct lp_listener){.kernel = note, .arg = outcome};
+    m->fold = fold;
+    m->unmapped = true;
+    machine_start(m);
+    const uint32_t sip_pes = hw_cubes(&m->hw) * hw_pes(&m->hw);
+    assert_int_equal(lp_system_begin_batch(
+                         m->system, &(struct lp_batch_options){.kernel = &fold_kernel}, &m->error),
+                     CW_OK);
+    for (uint32_t pe = 0; pe < hw_pe_count(&m->hw); pe++)
+        if (fold == NULL || hw_fold_representative(fold, pe / sip_pes) == pe / sip_pes)
+            assert_int_equal(
+                lp_system_submit_launch(m->system, pe, &fold_kernel,
+                                        &(struct tl_args){.rank = pe / sip_pes, .dtype = LP_F16},
+                                        &m->error),
+                CW_OK);
+    if (lp_system_drain(m->system, &m->error) != CW_OK)
+        fail_msg("%s", m->error.text);
+    machine_free(m);
+}
+
+typedef struct machine *make_fn(const struct hw_config *hw);
+
+static uint32_t differing(make_fn *make, const struct hw_config *hw)
+{
+    static struct outcome whole, folded;
+    struct machine *const a = make(hw), *const b = make(hw);
+    plan.hw = a->hw;
+    const uint32_t sip_pes = hw_cubes(&a->hw) * hw_pes(&a->hw), pes = hw_pe_count(&a->hw);
+    assert_true(pes <= PES_MAX);
+    run_machine(a, NULL, &whole);
+    run_machine(b, &plan.fold, &folded);
+    uint32_t differ = 0;
+    for (uint32_t pe = 0; pe < pes; pe++) {
+        const uint32_t sip = pe / sip_pes, r = hw_fold_representative(&plan.fold, sip);
+        const uint32_t like = pe - (sip - r) * sip_pes;
+        differ += memcmp(whole.ps[pe], folded.ps[like], sizeof whole.ps[pe]) != 0;
+        assert_true(folded.ps[like][1] > 0);
+    }
+    return differ;
+}
+
+/* ---- machines -------------------------------------------------------------------------------- */
+
+static struct hw_config joined(const struct hw_topology_ops *topology, uint32_t sips,
+                               struct hw_sip_size given)
+{
+    struct hw_config hw = default_machine();
+    struct hw_sip_size size;
+    struct hw_misfit misfit;
+    hw.sip_count = sips;
+    hw.cube_w = 2, hw.cube_h = 1;
+    hw.corner_count = 2;
+    if (!topology->fit(sips, given, &size, &misfit))
+        fail_msg("%s", misfit.text);
+    hw_join_sips(&hw, topology, &size);
+    return hw;
+}
+
+static struct machine *make_plain(const struct hw_config *hw)
+{
+    struct machine *const m = small_machine(1, 1, 1);
+    m->hw = *hw;
+    m->needs.peers = plan.one_sided ? 16 : 0;
+    return m;
+}
+
+static void the_widest_fold_of_a_torus_is_the_torus(void **state)
+{
+    (void)state;
+    const struct hw_config hw = joined(&hw_torus_2d, 16, (struct hw_sip_size){0});
+    assert_true(hw_fold_candidate(&hw, 0, &plan.digits));
+    plan.fold = plan.digits;
+    plan.by_class = false;
+    for (plan.seed = 0; plan.seed < 8; plan.seed++) {
+        plan.one_sided = plan.seed % 2;
+        const uint32_t differ = differing(make_plain, &hw);
+        print_message("seed %u: %u differ\n", (unsigned)plan.seed, differ);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_widest_fold_of_a_torus_is_the_torus),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
