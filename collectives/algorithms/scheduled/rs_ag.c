@@ -249,6 +249,7 @@ struct schedule *rs_ag_schedule(const struct rs_ag *plan, struct cw_error *error
             return NULL;
         }
     schedule_builder_head(b)->in_place = collective == CCL_ALL_REDUCE;
+    schedule_builder_head(b)->keeps_numbers = collective == CCL_ALL_REDUCE;
     struct rs_ag_place p = {
         .plan = plan, .b = b, .ranks = places, .scratch = scratch_of(plan), .window = window};
     for (uint32_t rank = 0; rank < plan->call->world_size; rank++)
