@@ -373,6 +373,124 @@ static void every_fourth_rank_that_differs_leaves_a_fold_by_four(void **state)
     schedule_free(s);
 }
 
+/* ---- the table ------------------------------------------------------------------------------- */
+
+/* Reasons, numbered in the order in which the table needs them. */
+struct reasons {
+    char text[96][CCL_FOLD_WHY_BYTES];
+    uint32_t count;
+};
+
+/* Without the numbers of ranks, threads and steps, by which reasons of one kind differ. */
+static void shorten(const char *why, char text[CCL_FOLD_WHY_BYTES])
+{
+    size_t n = 0;
+    const char *const colon = strstr(why, ": rank ");
+    for (const char *at = colon != NULL ? colon + 2 : why; *at != '\0'; at++) {
+        const bool digit = *at >= '0' && *at <= '9';
+        if (digit && n > 0 && text[n - 1] == '#')
+            continue;
+        text[n++] = digit ? '#' : *at;
+    }
+    text[n] = '\0';
+}
+
+static uint32_t number_of_reason(struct reasons *reasons, const char *why)
+{
+    char text[CCL_FOLD_WHY_BYTES];
+    uint32_t i = 0;
+    shorten(why, text);
+    while (i < reasons->count && strcmp(reasons->text[i], text) != 0)
+        i++;
+    assert_true(i < COUNT_OF(reasons->text));
+    if (i == reasons->count)
+        strcpy(reasons->text[reasons->count++], text);
+    return i + 1;
+}
+
+static bool is_refused(const struct config *config, const struct ccl_algorithm *algorithm,
+                       struct ccl_call call)
+{
+    struct ccl_refusal refusal;
+    call.hw = &config->hw;
+    call.ccl = &config->ccl;
+    call.world_size = config->hw.sip_count;
+    return algorithm->check != NULL && algorithm->check(&call, &refusal) != CW_OK;
+}
+
+static void print_cell(FILE *out, size_t machine, const char *name, struct reasons *reasons)
+{
+    struct config *const config = load(&machines[machine], name, NULL);
+    const struct ccl_algorithm *const algorithm = algorithm_of(config);
+    const struct ccl_call call = call_of(algorithm->collective, ELEMS);
+    int code = CW_USAGE;
+    struct fold_found found = {.why = ""};
+    if (!is_refused(config, algorithm, call))
+        found = find(config, &call, &code);
+    if (code != CW_OK)
+        fprintf(out, " – |");
+    else if (found.fold.sips == 1)
+        fprintf(out, " %s1 |", found.known == FOLD_BY_PROOF ? "p " : "");
+    else
+        fprintf(out, " %s%u (%u) |", found.known == FOLD_BY_PROOF ? "p " : "", found.fold.sips,
+                number_of_reason(reasons, found.why));
+    config_free(config);
+}
+
+static void print_table(FILE *out)
+{
+    static struct reasons reasons;
+    reasons.count = 0;
+    fprintf(out,
+            "# What folds, and by how much\n\n"
+            "How many SIPs are simulated for all (`collectives/fold/`). `p`: by proof; else by "
+            "comparison of all ranks. A number in brackets: why it is not 1, below. –: the "
+            "algorithm refuses the machine. %u elements of each shard; 2 x 2 cubes, on paired dies "
+            "one. Written by `FOLDS_TABLE=perf/results/folds.md "
+            "build/check/test/unit/collectives/test_fold_find`, which fails where this file "
+            "differs.\n\n|",
+            ELEMS);
+    for (size_t m = 0; m < COUNT_OF(machines); m++)
+        fprintf(out, " | %s", machines[m].name);
+    fprintf(out, " |\n|---|");
+    for (size_t m = 0; m < COUNT_OF(machines); m++)
+        fprintf(out, "---|");
+    for (uint32_t i = 0; ccl_algorithm_at(i) != NULL; i++) {
+        fprintf(out, "\n| `%s` |", ccl_algorithm_at(i)->name);
+        for (size_t m = 0; m < COUNT_OF(machines); m++)
+            print_cell(out, m, ccl_algorithm_at(i)->name, &reasons);
+    }
+    fprintf(out,
+            "\n\nThe first difference that was found, with # for numbers of ranks, threads and "
+            "steps:\n\n");
+    for (uint32_t i = 0; i < reasons.count; i++)
+        fprintf(out, "%u. %s\n", i + 1, reasons.text[i]);
+}
+
+static void the_table_of_folds_is_the_committed_one(void **state)
+{
+    char path[PATH_MAX + 32], *text = NULL, *committed = NULL;
+    size_t bytes = 0;
+    const struct scratch *const scratch = *state;
+    FILE *const out = open_memstream(&text, &bytes);
+    print_table(out);
+    fclose(out);
+    const char *const write_to = getenv("FOLDS_TABLE");
+    snprintf(path, sizeof path, "%s/%s", scratch->start,
+             write_to != NULL ? write_to : "perf/results/folds.md");
+    FILE *const file = fopen(path, write_to != NULL ? "w+" : "r");
+    assert_non_null(file);
+    if (write_to != NULL)
+        assert_int_equal(fwrite(text, 1, bytes, file), bytes);
+    rewind(file);
+    committed = calloc(1, bytes + 2);
+    assert_int_equal(fread(committed, 1, bytes + 1, file), bytes);
+    assert_string_equal(committed, text);
+    fclose(file);
+    free(committed);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -384,6 +502,7 @@ int main(void)
         cmocka_unit_test(ranks_must_be_on_all_sips),
         cmocka_unit_test(one_rank_of_1024_that_differs_is_found),
         cmocka_unit_test(every_fourth_rank_that_differs_leaves_a_fold_by_four),
+        cmocka_unit_test(the_table_of_folds_is_the_committed_one),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
 }
