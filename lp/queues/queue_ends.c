@@ -22,9 +22,11 @@ struct lp_plan {
     struct lp_config queues;
     uint32_t pair[2];
     const struct lp_wiring *wiring;
+    struct hw_fold *fold; /* NULL: none */
     /* Of the machine's own queues, alike in all SIPs; NULL with a logical topology. */
     int64_t *credit_ps;     /* [cube][pe][dir]: T(path to the sender's PE_DMA, credit) */
-    int64_t *sip_credit_ps; /* [PE][global direction]: the same, where SIPs differ; or NULL */
+    int64_t *sip_credit_ps; /* [PE][global direction]: the same, where SIPs differ; or NULL. PEs of
+                               a folded machine are those of representatives */
     uint8_t *ring_index;    /* [cube][pe][dir]: place of the receive ring among the PE's rings */
     uint32_t *peer;         /* [cube][pe][dir]: the other end's [cube][pe], UINT32_MAX: none; of a
                                direction between SIPs it is the PE's own */
@@ -128,6 +130,13 @@ static bool end_in_part(const struct lp_plan *plan, uint32_t pe_index, enum hw_d
     return true;
 }
 
+/* Where sip_credit_ps has a SIP's PEs. */
+static size_t row_of_sip(const struct lp_plan *plan, uint32_t sip)
+{
+    const uint32_t row = plan->fold == NULL ? sip : hw_fold_index(plan->fold, sip);
+    return (size_t)row * plan->by_sip_pes.value * HW_PORTS;
+}
+
 /* Of the machine's own queues. */
 static bool own_end(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir,
                     struct lp_wire *end)
@@ -135,7 +144,8 @@ static bool own_end(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir d
     if (dir >= HW_DIR_BUILT_IN)
         return false;
     const uint32_t sip_pes = plan->by_sip_pes.value;
-    uint32_t sip = hw_divide(pe_index, &plan->by_sip_pes);
+    const uint32_t from = hw_divide(pe_index, &plan->by_sip_pes);
+    uint32_t sip = from;
     const uint32_t at = (pe_index - sip * sip_pes) * HW_DIR_BUILT_IN + (uint32_t)dir;
     const uint32_t in_sip = plan->peer[at];
     const bool global = is_between_sips(dir);
@@ -146,10 +156,10 @@ static bool own_end(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir d
     end->peer_dir = (uint8_t)(dir ^ 1);
     end->way = LP_WAY_BOTH;
     end->exit = (uint8_t)(global ? hw_route_global_exit(&plan->hw, dir) : HW_OUTLET_NONE);
-    end->credit_ps =
-        plan->sip_credit_ps != NULL && global
-            ? plan->sip_credit_ps[(size_t)pe_index * HW_PORTS + (uint32_t)(dir - HW_DIR_GLOBAL_N)]
-            : plan->credit_ps[at];
+    end->credit_ps = plan->sip_credit_ps != NULL && global
+                         ? plan->sip_credit_ps[row_of_sip(plan, from) + in_sip * HW_PORTS +
+                                               (uint32_t)(dir - HW_DIR_GLOBAL_N)]
+                         : plan->credit_ps[at];
     return true;
 }
 
@@ -391,13 +401,15 @@ static int64_t credit_from(const struct lp_plan *plan, struct hw_place from, enu
                       plan->queues.credit_bytes);
 }
 
-/* Asks the first SIP that has the direction. A credit takes the same time in all that have it,
- * unless the neighbours of some are further away: then sip_credit_ps has the time of each. */
+/* Asks the first SIP that has the direction, which on open lines need not be SIP 0. A credit takes
+ * the same time in all that have it, unless the neighbours of some are further away: then
+ * sip_credit_ps has the time of each. */
 static int64_t credit_latency(const struct lp_plan *plan, uint32_t cube, uint32_t pe,
                               enum hw_dir dir)
 {
     int64_t ps = 0;
-    for (uint32_t sip = 0; sip < (is_between_sips(dir) ? plan->hw.sip_count : 1) && ps == 0; sip++)
+    const bool differs = is_between_sips(dir) && plan->hw.sip_topology->lines == HW_SIP_LINES_OPEN;
+    for (uint32_t sip = 0; sip < (differs ? plan->hw.sip_count : 1) && ps == 0; sip++)
         ps = credit_from(plan, (struct hw_place){sip, cube, pe}, dir);
     return ps;
 }
@@ -406,14 +418,18 @@ static int64_t credit_latency(const struct lp_plan *plan, uint32_t cube, uint32_
  * where SIPs are more than a grid (hw/topology/sip_dims.h). */
 static bool compute_sip_credits(struct lp_plan *plan)
 {
-    const uint32_t pes = hw_pe_count(&plan->hw);
+    const uint32_t sip_pes = plan->by_sip_pes.value;
+    const uint32_t sips = plan->fold == NULL ? plan->hw.sip_count : plan->fold->sips;
     if (plan->hw.sip_dims.count < 2)
         return true;
-    plan->sip_credit_ps = calloc((size_t)pes * HW_PORTS, sizeof *plan->sip_credit_ps);
-    for (uint32_t pe = 0; plan->sip_credit_ps != NULL && pe < pes; pe++)
-        for (uint32_t i = 0; i < HW_PORTS; i++)
-            plan->sip_credit_ps[(size_t)pe * HW_PORTS + i] =
-                credit_from(plan, hw_place_of(&plan->hw, pe), (enum hw_dir)(HW_DIR_GLOBAL_N + i));
+    plan->sip_credit_ps = calloc((size_t)sips * sip_pes * HW_PORTS, sizeof *plan->sip_credit_ps);
+    int64_t *next = plan->sip_credit_ps;
+    for (uint32_t row = 0; next != NULL && row < sips; row++) {
+        const uint32_t sip = plan->fold == NULL ? row : hw_fold_sip(plan->fold, row);
+        for (uint32_t i = 0; i < sip_pes * HW_PORTS; i++)
+            *next++ = credit_from(plan, hw_place_of(&plan->hw, sip * sip_pes + i / HW_PORTS),
+                                  (enum hw_dir)(HW_DIR_GLOBAL_N + i % HW_PORTS));
+    }
     return plan->sip_credit_ps != NULL;
 }
 
@@ -515,7 +531,9 @@ struct lp_plan *lp_plan_create(const struct lp_plan_request *request)
                          .queues = *request->queues,
                          .pair = {request->pair[0], request->pair[1]},
                          .wiring = request->wiring};
-    if (fill_plan(plan))
+    if (request->fold != NULL && (plan->fold = malloc(sizeof *plan->fold)) != NULL)
+        *plan->fold = *request->fold;
+    if ((request->fold == NULL || plan->fold != NULL) && fill_plan(plan))
         return plan;
     lp_plan_free(plan);
     return NULL;
@@ -541,6 +559,7 @@ void lp_plan_free(struct lp_plan *plan)
          end = JudyLNext(plan->laid, &key, PJE0))
         free(*end);
     JudyLFreeArray(&plan->laid, PJE0);
+    free(plan->fold);
     free(plan->sip_credit_ps);
     free(plan->credit_ps);
     free(plan->ring_index);
@@ -567,7 +586,7 @@ int64_t lp_plan_least_credit_ps(const struct lp_plan *plan, uint32_t sip, enum h
     if (plan->sip_credit_ps == NULL)
         return plan->least_credit_ps[port];
     const uint32_t sip_pes = plan->by_sip_pes.value;
-    const int64_t *const ps = &plan->sip_credit_ps[(size_t)sip * sip_pes * HW_PORTS + port];
+    const int64_t *const ps = &plan->sip_credit_ps[row_of_sip(plan, sip) + port];
     int64_t least_ps = CW_TIME_MAX;
     for (uint32_t pe = 0; pe < sip_pes; pe++)
         least_ps = lesser_ps(least_ps, ps[(size_t)pe * HW_PORTS]);
@@ -583,9 +602,15 @@ static uint16_t directions_of(const struct lp_plan_part *part)
     uint16_t directions = 0;
     if (plan->wiring != NULL && !has_pair(plan) && plan->laid == NULL)
         return lp_wiring_directions(plan->wiring);
-    for (uint32_t pe = 0; pe < hw_pe_count(&plan->hw); pe++)
+    const uint32_t sip_pes = plan->by_sip_pes.value;
+    const uint32_t sips = plan->fold == NULL ? plan->hw.sip_count : plan->fold->sips;
+    for (uint32_t i = 0; i < sips * sip_pes; i++) {
+        const uint32_t sip = i / sip_pes;
+        const uint32_t pe =
+            (plan->fold == NULL ? sip : hw_fold_sip(plan->fold, sip)) * sip_pes + i % sip_pes;
         if (lp_is_wired(plan, pe))
             directions |= lp_directions(plan, pe);
+    }
     return directions;
 }
 

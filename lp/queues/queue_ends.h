@@ -12,13 +12,14 @@
 #include "lp/model.h"
 #include "lp/queues/logical_wiring.h"
 
-/* The hardware is copied; the logical topology must outlive the plan. */
+/* The hardware and the fold are copied; the logical topology must outlive the plan. */
 struct lp_plan_request {
     const struct hw_config *hw;
     const struct lp_config *queues; /* their memory, slots and credits */
     bool pe0_alone;                 /* only PE 0 of each cube is wired; else every PE */
     uint32_t pair[2];               /* the PEs joined by direction `peer`; equal: none */
     const struct lp_wiring *wiring; /* a logical topology; NULL: the machine's own queues */
+    const struct hw_fold *fold;     /* the machine's: plans keep tables of representatives alone */
 };
 struct lp_plan *lp_plan_create(const struct lp_plan_request *request); /* NULL: out of memory */
 void lp_plan_free(struct lp_plan *plan);                               /* accepts NULL */

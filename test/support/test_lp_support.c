@@ -291,8 +291,11 @@ struct machine *small_machine(uint32_t sips, uint32_t cube_w, uint32_t cube_h)
 
 struct lp_plan *machine_plan(const struct machine *m)
 {
-    struct lp_plan *const plan = lp_plan_create(&(struct lp_plan_request){
-        .hw = &m->hw, .queues = &m->config, .pe0_alone = m->pe0_alone, .wiring = m->wiring});
+    struct lp_plan *const plan = lp_plan_create(&(struct lp_plan_request){.hw = &m->hw,
+                                                                          .queues = &m->config,
+                                                                          .pe0_alone = m->pe0_alone,
+                                                                          .wiring = m->wiring,
+                                                                          .fold = m->fold});
     assert_non_null(plan);
     return plan;
 }

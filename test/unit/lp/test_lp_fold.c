@@ -169,6 +169,16 @@ static void run_machine(struct machine *m, const struct hw_fold *fold, struct ou
     memset(outcome, 0, sizeof *outcome);
     m->listener = (struct lp_listener){.kernel = note, .arg = outcome};
     m->fold = fold;
+    uint32_t cube_worker[PES_MAX];
+    if (fold != NULL && plan.seed % 3 == 1) {
+        struct cw_rng rng = cw_rng_seeded(plan.seed, 1);
+        m->engine = (struct cw_config){.sync = CW_STRESS, .worker_count = 3};
+        m->engine.tuning.stress_seed = plan.seed;
+        m->engine.tuning.stress_rate_p32 = 1ull << 28;
+        for (uint32_t cube = 0; cube < fold->sips * hw_cubes(&m->hw); cube++)
+            cube_worker[cube] = cw_rng_below(&rng, 3);
+        m->cube_worker = cube_worker;
+    }
     m->unmapped = true;
     machine_start(m);
     const uint32_t sip_pes = hw_cubes(&m->hw) * hw_pes(&m->hw);
