@@ -60,5 +60,4 @@ const struct ccl_algorithm ccl_relay_barrier = {
     .kernel = &kernel,
     .machine = {.mappers = CCL_MAPPER_LEADER_ONLY, .relay = CCL_RELAY_BOTH},
     .kernel_args = relay_barrier_kernel_args,
-    .check = relay_check,
-    .folds = relay_folds};
+    .check = relay_check};

@@ -80,5 +80,4 @@ const struct ccl_algorithm ccl_relay_reduce = {
     .order = &order,
     .machine = {.lanes = true, .relay = CCL_RELAY_BOTH, .tcm_bytes = relay_reduce_tcm_bytes},
     .kernel_args = relay_reduce_kernel_args,
-    .check = relay_check,
-    .folds = relay_folds};
+    .check = relay_check};

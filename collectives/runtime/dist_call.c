@@ -424,6 +424,11 @@ static int make_relay(struct dist_work *work, struct cw_error *error)
     const uint32_t root = dist_of(work, work->first_rank)->submission.root;
     const struct config *config = group->config;
     const bool hooked = install_plan_of(group->plans, 0).algorithm->neighbors != NULL;
+    if (group->fold != NULL)
+        return cw_error_set(error, CW_USAGE,
+                            "%s goes by a tree from rank %u, and a folded world has calls alone "
+                            "that are alike on all ranks; legal: a world that is not folded",
+                            algorithm->name, root);
     const int code = install_plans_relay(
         group->plans, root, algorithm->machine.relay == CCL_RELAY_BOTH, &work->relay, error);
     if (code == CW_USAGE)
@@ -501,7 +506,7 @@ static int launch_part(const struct dist_part *part, struct cw_error *error)
                                                  .cuts_streams = submission->kernel != NULL,
                                                  .queue = dist_work_queue(work, part->rank),
                                                  .of = work,
-                                                 .ranks = work->group->size,
+                                                 .ranks = work->group->live,
                                                  .dirs = work->group->dirs,
                                                  .account = work->group->account,
                                                  .whose = dist_work_whose(work, whose),
@@ -601,6 +606,7 @@ int dist_finish_work(struct dist_work *work, struct cw_error *error)
         .times = lp_system_times_of(dist->system, work->batch),
         .batch = work->batch,
         .tensors = work->tensors,
+        .live_ranks = work->group->live,
         .world_size = work->group->size,
         .op = first->op,
         .root = first->root,
@@ -803,6 +809,13 @@ static int submit(struct dist_work *work, uint32_t rank, const struct submission
     return code;
 }
 
+/* A call that gives some ranks another part than others. */
+static bool is_uneven(const struct submission *submission)
+{
+    return submission->messages != NULL || submission->collective == CCL_BROADCAST ||
+           submission->collective == CCL_REDUCE;
+}
+
 struct dist_work *dist_submit(const struct submission *submission)
 {
     struct dist *const dist = dist_current();
@@ -824,6 +837,11 @@ struct dist_work *dist_submit(const struct submission *submission)
         mp_fail(CW_PROGRAM_FAILED, "dist_%s: rank %u is not in the group%s%s",
                 ccl_collective_name(submission->collective), world_rank,
                 group->name[0] != '\0' ? " " : "", group->name);
+    if (group->fold != NULL && is_uneven(submission))
+        mp_fail(CW_USAGE,
+                "dist_%s: a folded world has calls alone that are alike on all ranks; legal: a "
+                "world that is not folded",
+                submission_name(submission));
     if (group == &dist->world && dist->options.groups_only)
         mp_fail(CW_PROGRAM_FAILED,
                 "dist_%s: the world has no queues (dist_options.groups_only); legal: calls of its "

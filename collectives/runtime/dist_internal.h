@@ -136,6 +136,7 @@ struct dist_parts {
 
 struct dist {
     struct dist_options options;
+    struct hw_fold fold; /* of dist_options */
     struct dist_facts facts;
     struct lp_system *system;
     struct hw_config data_hw;     /* of the data pass: coarse tiles have addresses in TCM */

@@ -183,7 +183,7 @@ static int rehearse_call(struct rehearsal *r, struct cw_error *error)
                            : own == 0
                                ? dist_ring_bytes(r->config, HW_MEMORY_HBM)
                                : (uint64_t)own * ccl->queues.n_slots * ccl->queues.slot_bytes;
-    r->space = tensor_space_create(&r->config->hw, rings);
+    r->space = tensor_space_create(&r->config->hw, NULL, rings);
     r->results = calloc(r->call->world_size, sizeof *r->results);
     r->others = calloc(r->call->world_size, sizeof *r->others);
     int code = r->space != NULL && r->results != NULL && r->others != NULL

@@ -131,7 +131,8 @@ static uint64_t reserved_bytes(const struct dist *dist)
 
 static bool allocate_world(struct dist *dist)
 {
-    dist->space = tensor_space_create(&dist->options.config->hw, reserved_bytes(dist));
+    dist->space =
+        tensor_space_create(&dist->options.config->hw, dist->world.fold, reserved_bytes(dist));
     const struct hw_config *const hw = &dist->options.config->hw;
     dist->data_hw = *hw;
     dist->data_hw.tcm_bytes = lp_tcm_bytes(hw, &dist->options.config->ccl.queues);
@@ -195,11 +196,31 @@ static bool add_needs_of_groups(const struct dist *dist, struct lp_needs *needs)
     return true;
 }
 
+/* What a folded world cannot do; NULL: it can all that is asked. */
+static const char *unfoldable(const struct dist *dist)
+{
+    const struct dist_options *const options = &dist->options;
+    const struct ccl_config *const ccl = &options->config->ccl;
+    return !options->no_data || options->op_log
+               ? "has no values of tensors: its SIPs stand for others"
+           : options->kernels_only ? "has no launches but those of collectives"
+           : options->group_count > 0 || options->late_groups ? "has no groups beside the world"
+           : ccl->strict_validation ? "has no strict validation: it does not see every PE"
+           : ccl->ranks.per_sip > 0 || ccl->ranks.mapped || dist->world.size != dist->fold.of
+               ? "has one rank on each SIP, rank r on SIP r"
+               : NULL;
+}
+
 /* Makes the install plans. A program of kernels alone has no ranks, and uses the machine's own
  * queues. */
 static int plan(struct dist *dist, struct cw_error *error)
 {
     const struct config *config = dist->options.config;
+    const struct hw_fold *const fold = dist->world.fold;
+    const char *const lacks = fold != NULL ? unfoldable(dist) : NULL;
+    if (lacks != NULL)
+        return cw_error_set(error, CW_USAGE, "a folded world %s; legal: one that is not folded",
+                            lacks);
     if (dist->options.kernels_only) {
         const uint32_t *const pair = dist->options.pair;
         if (dist_check_kernels_only(config, pair, error) != CW_OK)
@@ -209,8 +230,11 @@ static int plan(struct dist *dist, struct cw_error *error)
     }
     const char *key;
     const int code =
-        build_install_plans(dist->facts.world_size, config->ccl.algorithm, &config->ccl,
-                            &config->hw, &dist->world.plans, &key, error);
+        fold != NULL
+            ? build_folded_plans(fold, dist->options.schedule, config->ccl.algorithm, &config->ccl,
+                                 &config->hw, &dist->world.plans, &key, error)
+            : build_install_plans(dist->facts.world_size, config->ccl.algorithm, &config->ccl,
+                                  &config->hw, &dist->world.plans, &key, error);
     if (code != CW_OK)
         return code == CW_USAGE ? dist_refuse(config, key, error) : code;
     if (dist_check_rings(config, install_plans_rings(dist->world.plans),
@@ -231,31 +255,40 @@ static int plan(struct dist *dist, struct cw_error *error)
                                 error);
 }
 
-/* Which worker has which cube; the caller frees. NULL: *error says why. */
-static uint32_t *place_cubes(const struct dist *dist, struct cw_error *error)
+/* Which worker has which cube. The caller frees *cube_worker; NULL: one has all. */
+static int place_cubes(const struct dist *dist, uint32_t **cube_worker, struct cw_error *error)
 {
     const struct hw_config *hw = &dist->options.config->hw;
     const struct partitioner *const partitioner = partitioner_find(dist->facts.partition);
-    uint32_t *const cube_worker = calloc((size_t)hw->sip_count * hw_cubes(hw), sizeof *cube_worker);
-    if (partitioner == NULL || cube_worker == NULL)
-        dist_no_memory(error);
-    else if (partitioner->place(hw, dist->options.machine.engine.worker_count, cube_worker,
-                                error) == CW_OK)
-        return cube_worker;
-    free(cube_worker);
-    return NULL;
+    const uint32_t workers = dist->options.machine.engine.worker_count;
+    const uint32_t sips = dist->world.fold != NULL ? dist->world.fold->sips : hw->sip_count;
+    const uint64_t cubes = (uint64_t)sips * hw_cubes(hw);
+    *cube_worker = NULL;
+    if (workers <= 1)
+        return CW_OK;
+    *cube_worker = calloc(cubes, sizeof **cube_worker);
+    if (partitioner == NULL || *cube_worker == NULL)
+        return dist_no_memory(error);
+    if (dist->world.fold == NULL)
+        return partitioner->place(hw, workers, *cube_worker, error);
+    for (uint64_t i = 0; i < cubes; i++)
+        (*cube_worker)[i] = (uint32_t)(i * workers / cubes);
+    return CW_OK;
 }
 
 static struct lp_system *build_machine(struct dist *dist, struct cw_error *error)
 {
     struct lp_system_options *const machine = &dist->options.machine;
     const bool data = dist->data != NULL;
-    uint32_t *const cube_worker = place_cubes(dist, error);
-    if (cube_worker == NULL)
+    uint32_t *cube_worker;
+    if (place_cubes(dist, &cube_worker, error) != CW_OK) {
+        free(cube_worker);
         return NULL;
+    }
     machine->hw = &dist->options.config->hw;
     machine->queues = &dist->options.config->ccl.queues;
     add_needs(&dist->world, &machine->needs);
+    machine->fold = dist->world.fold;
     machine->grows = dist->options.late_groups;
     if (dist->composed != NULL && !add_needs_of_groups(dist, &machine->needs)) {
         free(cube_worker);
@@ -310,9 +343,13 @@ struct dist *dist_create(const struct dist_options *options, struct cw_error *er
     dist->options = *options;
     dist->operation = UINT32_MAX;
     dist->facts.world_size = dist_world_size_for(config);
+    if (options->fold != NULL)
+        dist->fold = *options->fold;
+    dist->facts.live_ranks = options->fold != NULL ? dist->fold.sips : dist->facts.world_size;
     dist->world = (struct dist_group){.dist = dist,
                                       .size = dist->facts.world_size,
-                                      .live = dist->facts.world_size,
+                                      .live = dist->facts.live_ranks,
+                                      .fold = options->fold != NULL ? &dist->fold : NULL,
                                       .config = config};
     if (plan(dist, error) != CW_OK) {
         dist_free(dist);

@@ -18,6 +18,7 @@
 struct dist;
 struct dist_group;
 struct op_log;
+struct schedule;
 
 /* A collective that has just completed on all ranks; valid during the callback. Each rank's tensor
  * holds what the call left there, though the rank may have continued and overwritten it since. */
@@ -29,8 +30,8 @@ struct dist_completion {
     const struct ccl_algorithm *algorithm; /* that carried it out */
     const struct lp_times *times;
     uint32_t batch;                /* its launches', of lp_system_times_of() and its like */
-    struct tensor *const *tensors; /* [group's size] by rank: the results; a barrier has
-                                      none: each is NULL */
+    struct tensor *const *tensors; /* [live ranks] the results; a barrier has none: each is NULL */
+    uint32_t live_ranks;           /* the group's size, but in a folded world */
     uint32_t world_size;           /* the group's size */
     enum redop op;
     uint32_t root;           /* of a broadcast */
@@ -79,12 +80,19 @@ struct dist_options {
     /* The machine (lp/host/system.h). The program sets `engine`, `needs` (of kernels beside the
      * algorithm's), `listener[0]`, `causes` and `wired`; dist_create() all else. */
     struct lp_system_options machine;
-    const char *partition; /* NULL: the default */
-    bool no_data;          /* leave out the data pass: timing alone */
-    bool op_log;           /* dist_log() will be called */
-    bool kernels_only;     /* no collective is called: the machine's own queues */
-    bool says_choices;     /* the host says itself what automatic choices took */
-    uint32_t pair[2];      /* of kernels_only: PEs joined by a queue of their own; equal: none */
+    /* The world is folded (hw/topology/fold.h): rank r is SIP r, and only ranks on representatives
+     * are live: have workers, tensors, launches. All ranks' calls are to be alike under the fold,
+     * which the caller has found out (collectives/fold). Without data; the world's collectives
+     * without a root, and computations. NULL: all ranks are live. Copied. */
+    const struct hw_fold *fold;
+    struct schedule *schedule; /* of the fold: the configured algorithm's, of all ranks; it gets an
+                                  owner. NULL: it is made */
+    const char *partition;     /* NULL: the default */
+    bool no_data;              /* leave out the data pass: timing alone */
+    bool op_log;               /* dist_log() will be called */
+    bool kernels_only;         /* no collective is called: the machine's own queues */
+    bool says_choices;         /* the host says itself what automatic choices took */
+    uint32_t pair[2]; /* of kernels_only: PEs joined by a queue of their own; equal: none */
     /* Called with each warning (IpcqSlotReuse), in an order of its own, as the listener is: it may
      * run at the same time as the engine's `progress`. NULL: not wanted. */
     void (*warn)(void *arg, const char *text);
@@ -103,7 +111,7 @@ void dist_free(struct dist *dist); /* accepts NULL */
 uint32_t dist_world_size_for(const struct config *config);
 /* Installs the queues and drains, the first time; for dist_init_process_group(). */
 int dist_install(struct dist *dist, struct cw_error *error);
-/* Runs a worker on every rank, as coroutines (mp_spawn). */
+/* Runs a worker on every live rank, as coroutines (mp_spawn). */
 int dist_spawn(struct dist *dist, mp_worker_fn worker, void *arg, struct cw_error *error);
 
 /* Runs the machine until nothing is left to do: launches without a collective, say, after
@@ -113,6 +121,7 @@ int dist_drain(struct dist *dist, struct cw_error *error);
 /* A world as it was created and installed. */
 struct dist_facts {
     uint32_t world_size;
+    uint32_t live_ranks;     /* ranks with workers: all, but in a folded world */
     const char *partition;   /* the partitioner's name */
     struct dp_policy policy; /* how tensors are laid out for the PEs that take part in the
                                 algorithm; not with kernels_only */

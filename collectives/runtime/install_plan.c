@@ -17,6 +17,8 @@
 struct install_plans {
     const char *algorithm_name;
     uint32_t world_size;
+    uint32_t live;              /* ranks that have plans */
+    const struct hw_fold *fold; /* which these are; NULL: all */
     const struct ccl_config *config;
     const struct hw_config *hw;
     const struct ccl_algorithm *algorithm;
@@ -25,7 +27,7 @@ struct install_plans {
     struct logical logical;
     /* The PEs that a logical topology joins: lane i joins the i-th PE of each rank. */
     uint32_t lanes;
-    uint32_t *lane_pe;         /* [rank * lanes + lane]: its number in the SIP; NULL: 0 alone */
+    uint32_t *lane_pe; /* [live rank * lanes + lane]: its number in the SIP; NULL: 0 alone */
     struct schedule *schedule; /* of an algorithm that is one; else NULL */
     bool sketch;               /* it may be a sketch */
     bool places_only;          /* it has no steps and no queues, since there are very many */
@@ -34,6 +36,27 @@ struct install_plans {
     struct lp_plan *queues;
 };
 
+/* ---- live ranks ------------------------------------------------------------------------------ */
+
+static uint32_t rank_at(const struct install_plans *plans, uint32_t slot)
+{
+    return plans->fold == NULL ? slot : hw_fold_sip(plans->fold, slot);
+}
+
+/* Of a rank, or of the one that stands for it. */
+static uint32_t slot_of(const struct install_plans *plans, uint32_t rank)
+{
+    return plans->fold == NULL
+               ? rank
+               : hw_fold_index(plans->fold, hw_fold_representative(plans->fold, rank));
+}
+
+/* The PEs of a live rank that a logical topology joins. */
+static uint32_t *lanes_of_rank(const struct install_plans *plans, uint32_t rank)
+{
+    return plans->lane_pe + (size_t)slot_of(plans, rank) * plans->lanes;
+}
+
 /* ---- building -------------------------------------------------------------------------------- */
 
 static int install_plan_no_memory(struct cw_error *error)
@@ -41,11 +64,16 @@ static int install_plan_no_memory(struct cw_error *error)
     return cw_error_memory(error, "the install plans");
 }
 
-static int neighbours(void *arg, uint32_t rank, struct lp_neighbours *out, struct cw_error *error)
+static int neighbours(void *arg, uint32_t slot, struct lp_neighbours *out, struct cw_error *error)
 {
     const struct install_plans *plans = arg;
     (void)error;
-    logical_neighbours_of(plans->algorithm, &plans->logical, plans->config->parameter, rank, out);
+    logical_neighbours_of(plans->algorithm, &plans->logical, plans->config->parameter,
+                          rank_at(plans, slot), out);
+    for (uint32_t i = 0; plans->fold != NULL && i < out->count && i < HW_DIRS_MAX; i++) {
+        out->at[i].sip = out->at[i].rank;
+        out->at[i].rank = slot_of(plans, out->at[i].sip);
+    }
     return CW_OK;
 }
 
@@ -140,7 +168,7 @@ static int add_lanes(struct install_plans *plans, uint32_t rank, const uint32_t 
 {
     if (rank == 0) {
         plans->lanes = count;
-        plans->lane_pe = malloc((size_t)plans->world_size * count * sizeof *plans->lane_pe);
+        plans->lane_pe = malloc((size_t)plans->live * count * sizeof *plans->lane_pe);
         if (plans->lane_pe == NULL)
             return install_plan_no_memory(error);
     }
@@ -149,15 +177,15 @@ static int add_lanes(struct install_plans *plans, uint32_t rank, const uint32_t 
                             "mapper: %s of %s names %u PEs of rank %u and %u of rank 0; legal: as "
                             "many of each rank, since a logical topology joins them lane by lane",
                             mapper_name(plans), plans->algorithm_name, count, rank, plans->lanes);
-    memcpy(plans->lane_pe + (size_t)rank * count, pe, count * sizeof *pe);
+    memcpy(lanes_of_rank(plans, rank), pe, count * sizeof *pe);
     return CW_OK;
 }
 
 /* The leader of each SIP alone: that needs no list. */
 static void forget_leaders(struct install_plans *plans)
 {
-    for (uint32_t rank = 0; rank < plans->world_size; rank++)
-        if (plans->lanes != 1 || plans->lane_pe[rank] != 0)
+    for (uint32_t i = 0; i < plans->live; i++)
+        if (plans->lanes != 1 || plans->lane_pe[i] != 0)
             return;
     free(plans->lane_pe);
     plans->lane_pe = NULL;
@@ -176,8 +204,8 @@ static int find_lanes(struct install_plans *plans, bool joins, const char **key,
     uint32_t *const pe = malloc((size_t)hw_cubes(plans->hw) * hw_pes(plans->hw) * sizeof *pe);
     if (pe == NULL)
         return install_plan_no_memory(error);
-    for (uint32_t rank = 0; rank < plans->world_size && code == CW_OK; rank++) {
-        const uint32_t count = mapped_pes(plans, rank, pe);
+    for (uint32_t i = 0; i < plans->live && code == CW_OK; i++) {
+        const uint32_t rank = rank_at(plans, i), count = mapped_pes(plans, rank, pe);
         if (loaded)
             code = check_mapped(plans, rank, pe, count, error);
         if (code == CW_OK && joins)
@@ -192,25 +220,28 @@ static int find_lanes(struct install_plans *plans, bool joins, const char **key,
 /* The lane of a PE; plans->lanes: it is in none. */
 static uint32_t lane_of(const struct install_plans *plans, uint32_t rank, uint32_t pe_of_sip)
 {
-    const uint32_t *const pe = plans->lane_pe + (size_t)rank * plans->lanes;
+    const uint32_t *const pe = lanes_of_rank(plans, rank);
     uint32_t lane = 0;
     while (lane < plans->lanes && pe[lane] != pe_of_sip)
         lane++;
     return lane;
 }
 
-/* The PEs of each rank that a logical topology joins, [rank * lanes + lane]. NULL: out of memory.
+/* The PEs of each live rank that a logical topology joins, [live rank * lanes + lane]. NULL: out of
+ * memory.
  */
 static uint32_t *joined_pes(const struct install_plans *plans, uint32_t lanes)
 {
     const struct ccl_ranks *const ranks = &plans->config->ranks;
     const uint32_t per_sip = hw_cubes(plans->hw) * hw_pes(plans->hw);
-    uint32_t *const pe = malloc((size_t)plans->world_size * lanes * sizeof *pe), *next = pe;
-    for (uint32_t rank = 0; rank < plans->world_size && pe != NULL; rank++)
-        for (uint32_t lane = 0; lane < lanes; lane++)
-            *next++ = ccl_sip_of(ranks, rank) * per_sip +
-                      (plans->lane_pe != NULL ? plans->lane_pe[(size_t)rank * lanes + lane]
-                                              : ccl_pe_of(ranks, rank));
+    uint32_t *const pe = malloc((size_t)plans->live * lanes * sizeof *pe), *next = pe;
+    for (uint32_t i = 0; i < plans->live && pe != NULL; i++)
+        for (uint32_t lane = 0; lane < lanes; lane++) {
+            const uint32_t rank = rank_at(plans, i);
+            *next++ = ccl_sip_of(ranks, rank) * per_sip + (plans->lane_pe != NULL
+                                                               ? lanes_of_rank(plans, rank)[lane]
+                                                               : ccl_pe_of(ranks, rank));
+        }
     return pe;
 }
 
@@ -222,7 +253,8 @@ static int wire_ranks(struct install_plans *plans, struct cw_error *error)
     if (pe == NULL)
         return install_plan_no_memory(error);
     const struct lp_wiring_request request = {.hw = plans->hw,
-                                              .ranks = plans->world_size,
+                                              .fold = plans->fold,
+                                              .ranks = plans->live,
                                               .lanes = lanes,
                                               .pe = pe,
                                               .wired = plans->config->ranks.per_sip > 0
@@ -358,6 +390,7 @@ static int wire_threads(struct install_plans *plans, struct cw_error *error)
         return install_plan_no_memory(error);
     (void)schedule_program_places(plans->program, pe);
     const struct lp_wiring_request request = {.hw = plans->hw,
+                                              .fold = plans->fold,
                                               .ranks = places,
                                               .lanes = 1,
                                               .pe = pe,
@@ -411,7 +444,8 @@ static int check_mapper_of_schedule(const struct install_plans *plans, struct cw
     if (pe == NULL)
         return install_plan_no_memory(error);
     int code = CW_OK;
-    for (uint32_t rank = 0; rank < plans->world_size && same && code == CW_OK; rank++) {
+    for (uint32_t slot = 0; slot < plans->live && same && code == CW_OK; slot++) {
+        const uint32_t rank = rank_at(plans, slot);
         const uint32_t count = mapped_pes(plans, rank, pe);
         const uint32_t first = ccl_sip_of(&plans->config->ranks, rank) * per_sip;
         if (count == 0)
@@ -427,6 +461,28 @@ static int check_mapper_of_schedule(const struct install_plans *plans, struct cw
                         "mapper: %s takes the PEs of a mapper by its name, and %s names others; "
                         "legal: leader_only, pe0_all_cubes, all_pes",
                         plans->algorithm_name, plans->config->mapper);
+}
+
+/* Asks the algorithm for its schedule, if there is none yet; in a folded world the representatives'
+ * parts are kept. */
+static int make_schedule(struct install_plans *plans, const struct ccl_call *call,
+                         struct cw_error *error)
+{
+    error->exit_code = CW_OK; /* a hook of a shared object may leave it */
+    if (plans->schedule == NULL)
+        plans->schedule = CCL_HOOK("schedule()", plans->algorithm->schedule, (call, error));
+    if (plans->schedule == NULL && error->exit_code == CW_OK)
+        return cw_error_set(error, CW_USAGE,
+                            "%s makes no schedule, and does not say why (its schedule())",
+                            plans->algorithm_name);
+    if (plans->schedule == NULL)
+        return error->exit_code;
+    if (plans->fold == NULL || plans->schedule->fold != NULL)
+        return CW_OK;
+    struct schedule *const whole = plans->schedule;
+    plans->schedule = schedule_folded(whole, plans->fold);
+    schedule_free(whole);
+    return plans->schedule != NULL ? CW_OK : install_plan_no_memory(error);
 }
 
 /* Makes the schedule, maps it to the machine, and joins its threads. */
@@ -453,13 +509,7 @@ static int wire_schedule(struct install_plans *plans, const char **key, struct c
         ccl_refusal_text(&refusal, error->text, sizeof error->text);
         return error->exit_code = CW_USAGE;
     }
-    error->exit_code = CW_OK; /* a hook of a shared object may leave it */
-    plans->schedule = CCL_HOOK("schedule()", plans->algorithm->schedule, (&call, error));
-    if (plans->schedule == NULL && error->exit_code == CW_OK)
-        return cw_error_set(error, CW_USAGE,
-                            "%s makes no schedule, and does not say why (its schedule())",
-                            plans->algorithm_name);
-    if (plans->schedule == NULL)
+    if (make_schedule(plans, &call, error) != CW_OK)
         return error->exit_code;
     struct program_request request = lanes_of(plans);
     plans->places_only = has_places_only(plans);
@@ -524,7 +574,7 @@ static int begin_plans(uint32_t world_size, const char *algorithm, const struct 
     if (plans == NULL)
         return install_plan_no_memory(error);
     plans->algorithm_name = algorithm;
-    plans->world_size = world_size;
+    plans->world_size = plans->live = world_size;
     plans->config = config;
     plans->hw = spec;
     *out = plans;
@@ -555,6 +605,19 @@ int build_install_plans(uint32_t world_size, const char *algorithm, const struct
                         struct cw_error *error)
 {
     const int code = begin_plans(world_size, algorithm, config, spec, out, key, error);
+    return end_plans(out, code, key, error);
+}
+
+int build_folded_plans(const struct hw_fold *fold, struct schedule *schedule, const char *algorithm,
+                       const struct ccl_config *config, const struct hw_config *spec,
+                       struct install_plans **out, const char **key, struct cw_error *error)
+{
+    const int code = begin_plans(fold->of, algorithm, config, spec, out, key, error);
+    if (*out != NULL) {
+        (*out)->fold = fold;
+        (*out)->live = fold->sips;
+        (*out)->schedule = schedule != NULL ? schedule_share(schedule) : NULL;
+    }
     return end_plans(out, code, key, error);
 }
 
@@ -603,7 +666,7 @@ struct sip_install_plan install_plan_of(const struct install_plans *plans, uint3
     return (struct sip_install_plan){.algorithm_name = plans->algorithm_name,
                                      .sip = ccl_sip_of(&plans->config->ranks, rank),
                                      .pe_of_sip = plans->lane_pe != NULL
-                                                      ? plans->lane_pe[(size_t)rank * plans->lanes]
+                                                      ? lanes_of_rank(plans, rank)[0]
                                                       : ccl_pe_of(&plans->config->ranks, rank),
                                      .rank = rank,
                                      .world_size = plans->world_size,
@@ -743,7 +806,7 @@ uint32_t install_plans_pes_of_cube(const struct install_plans *plans)
 {
     const uint32_t pes = hw_pes(plans->hw), per_sip = hw_cubes(plans->hw) * pes;
     uint32_t last = plans->config->ranks.per_sip > 0 ? pes - 1 : 0;
-    for (size_t i = 0; plans->lane_pe != NULL && i < (size_t)plans->world_size * plans->lanes; i++)
+    for (size_t i = 0; plans->lane_pe != NULL && i < (size_t)plans->live * plans->lanes; i++)
         last = plans->lane_pe[i] % pes > last ? plans->lane_pe[i] % pes : last;
     for (uint32_t i = 0; plans->program != NULL && i < per_sip; i++)
         if (schedule_program_thread(plans->program, 0, i) != UINT32_MAX && i % pes > last)

@@ -16,6 +16,7 @@
 #include "lp/model.h"
 
 struct install_plans;
+struct schedule;
 
 /*
  * Composes topology, mapper and algorithm. `algorithm` is the entry's name, for messages and the
@@ -25,6 +26,12 @@ struct install_plans;
 int build_install_plans(uint32_t world_size, const char *algorithm, const struct ccl_config *config,
                         const struct hw_config *spec, struct install_plans **out, const char **key,
                         struct cw_error *error);
+/* The same of a world that a fold's representatives stand for (rank r is SIP r): only their ranks
+ * are live, and plans have these alone. The fold outlives the plans. `schedule`: the configured
+ * algorithm's, of all ranks or folded so; NULL: it is made. */
+int build_folded_plans(const struct hw_fold *fold, struct schedule *schedule, const char *algorithm,
+                       const struct ccl_config *config, const struct hw_config *spec,
+                       struct install_plans **out, const char **key, struct cw_error *error);
 /* The same for questions alone, where nothing is installed: of a schedule that is very long, a
  * sketch (schedule.h) if there is one; its places and memory are there, its queues are not. */
 int sketch_install_plans(uint32_t world_size, const char *algorithm,
@@ -32,7 +39,7 @@ int sketch_install_plans(uint32_t world_size, const char *algorithm,
                          struct install_plans **out, const char **key, struct cw_error *error);
 void install_plans_free(struct install_plans *plans); /* accepts NULL */
 
-/* One rank's plan. */
+/* One live rank's plan. */
 struct sip_install_plan {
     const char *algorithm_name;
     uint32_t sip, rank, world_size;

@@ -25,9 +25,10 @@ struct heap {
 
 struct tensor_space {
     const struct hw_config *hw;
-    uint32_t cubes, pes;
+    const struct hw_fold *fold; /* NULL: none */
+    uint32_t cubes, pes, heaps;
     uint64_t page_bytes, first_bytes; /* first_bytes: before the heap, in whole pages */
-    struct heap heap[];               /* [sip_count] */
+    struct heap heap[];               /* [heaps] of the SIPs that are simulated */
 };
 
 /* Saturates: a size beyond 64 bits fits nowhere. */
@@ -39,18 +40,22 @@ static uint64_t tensor_round_up(uint64_t bytes, uint64_t page)
     return bytes > UINT64_MAX - (page - over) ? UINT64_MAX : bytes + (page - over);
 }
 
-struct tensor_space *tensor_space_create(const struct hw_config *hw, uint64_t reserved_bytes)
+struct tensor_space *tensor_space_create(const struct hw_config *hw, const struct hw_fold *fold,
+                                         uint64_t reserved_bytes)
 {
-    struct tensor_space *space = calloc(1, sizeof *space + hw->sip_count * sizeof space->heap[0]);
+    const uint32_t heaps = fold != NULL ? fold->sips : hw->sip_count;
+    struct tensor_space *space = calloc(1, sizeof *space + heaps * sizeof space->heap[0]);
     if (!space)
         return NULL;
+    space->fold = fold;
+    space->heaps = heaps;
     space->hw = hw;
     space->cubes = hw->cube_w * hw->cube_h;
     space->pes = hw->pe_per_corner * hw->corner_count;
     space->page_bytes = hw->mmu_page_bytes ? hw->mmu_page_bytes : 1;
     space->first_bytes = tensor_round_up(reserved_bytes, space->page_bytes);
-    for (uint32_t sip = 0; sip < hw->sip_count; sip++)
-        space->heap[sip].next_va = tensor_round_up(VA_FIRST, space->page_bytes);
+    for (uint32_t i = 0; i < heaps; i++)
+        space->heap[i].next_va = tensor_round_up(VA_FIRST, space->page_bytes);
     return space;
 }
 
@@ -58,14 +63,19 @@ void tensor_space_free(struct tensor_space *space)
 {
     if (!space)
         return;
-    for (uint32_t sip = 0; sip < space->hw->sip_count; sip++) {
-        assert(space->heap[sip].count == 0);
-        free(space->heap[sip].used);
+    for (uint32_t i = 0; i < space->heaps; i++) {
+        assert(space->heap[i].count == 0);
+        free(space->heap[i].used);
     }
     free(space);
 }
 
 /* ---- the heap -------------------------------------------------------------------------------- */
+
+static uint32_t heap_number(const struct tensor_space *space, uint32_t sip)
+{
+    return space->fold != NULL ? hw_fold_index(space->fold, sip) : sip;
+}
 
 /* The gap before the i-th range in use, or after the last. */
 static struct range gap(const struct tensor_space *space, const struct heap *heap, uint32_t i)
@@ -80,9 +90,10 @@ uint64_t tensor_space_begin(const struct tensor_space *space) { return space->fi
 
 uint64_t tensor_space_left(const struct tensor_space *space, uint32_t sip)
 {
+    const struct heap *const heap = &space->heap[heap_number(space, sip)];
     uint64_t most = 0;
-    for (uint32_t i = 0; i <= space->heap[sip].count; i++) {
-        const uint64_t bytes = gap(space, &space->heap[sip], i).bytes;
+    for (uint32_t i = 0; i <= heap->count; i++) {
+        const uint64_t bytes = gap(space, heap, i).bytes;
         most = bytes > most ? bytes : most;
     }
     return most / space->page_bytes * space->page_bytes;
@@ -108,7 +119,7 @@ static uint32_t find_place(const struct tensor_space *space, const struct heap *
 uint64_t tensor_space_place(const struct tensor_space *space, uint32_t sip, uint64_t bytes,
                             uint64_t from)
 {
-    const struct heap *const heap = &space->heap[sip];
+    const struct heap *const heap = &space->heap[heap_number(space, sip)];
     const uint32_t i = find_place(space, heap, tensor_round_up(bytes, space->page_bytes), &from);
     return i <= heap->count ? from : UINT64_MAX;
 }
@@ -237,7 +248,7 @@ static void tensor_place_shards(const struct tensor_space *space, struct tensor 
 static bool tensor_allocate(struct tensor_space *space, struct tensor *tensor,
                             struct cw_error *error)
 {
-    struct heap *heap = &space->heap[tensor->sip];
+    struct heap *heap = &space->heap[heap_number(space, tensor->sip)];
     const uint64_t left = tensor_space_left(space, tensor->sip);
     tensor->reserved_bytes = tensor_round_up(tensor->shard_bytes, space->page_bytes);
     if (tensor->reserved_bytes > left) {
@@ -279,6 +290,12 @@ static struct tensor *tensor_make(struct tensor_space *space, const struct tenso
     if (wanted->sip >= space->hw->sip_count) {
         (void)cw_error_set(error, CW_USAGE, "a tensor on SIP %u: there are %u", wanted->sip,
                            space->hw->sip_count);
+        return NULL;
+    }
+    if (space->fold != NULL && hw_fold_representative(space->fold, wanted->sip) != wanted->sip) {
+        (void)cw_error_set(error, CW_USAGE,
+                           "a tensor on SIP %u of a folded machine, for which SIP %u stands",
+                           wanted->sip, hw_fold_representative(space->fold, wanted->sip));
         return NULL;
     }
     if (!check_policy(space, &filled, error))
@@ -330,7 +347,7 @@ struct tensor *tensor_create_bytes(struct tensor_space *space, uint32_t sip, uin
 void tensor_give_range(struct tensor *tensor)
 {
     if (tensor->space != NULL)
-        give(&tensor->space->heap[tensor->sip], tensor->hbm_offset);
+        give(&tensor->space->heap[heap_number(tensor->space, tensor->sip)], tensor->hbm_offset);
     tensor->space = NULL;
 }
 

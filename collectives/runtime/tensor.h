@@ -19,6 +19,7 @@
 #include "collectives/data/dtype.h"
 #include "core/cw.h"
 #include "hw/hw_config.h"
+#include "hw/topology/fold.h"
 
 enum dp_placement {
     DP_REPLICATE,  /* each has all of it */
@@ -64,10 +65,12 @@ struct tensor {
 };
 
 /*
- * All SIPs' heaps. The first reserved_bytes of every slice belong to others (receive rings). hw
- * must outlive the space. NULL: out of memory.
+ * The heaps of all SIPs, or of a fold's representatives (NULL: there is none). The first
+ * reserved_bytes of every slice belong to others (receive rings). hw and fold must outlive the
+ * space. NULL: out of memory.
  */
-struct tensor_space *tensor_space_create(const struct hw_config *hw, uint64_t reserved_bytes);
+struct tensor_space *tensor_space_create(const struct hw_config *hw, const struct hw_fold *fold,
+                                         uint64_t reserved_bytes);
 void tensor_space_free(struct tensor_space *space); /* after its tensors; accepts NULL */
 /* Where the heaps begin in each slice. */
 uint64_t tensor_space_begin(const struct tensor_space *space);

@@ -4,6 +4,7 @@
 #include "collectives/schedule/schedule.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "hw/route.h"
 
@@ -27,6 +28,7 @@ void schedule_free(struct schedule *schedule)
         free(schedule->rank[i].step);
         free(schedule->rank[i].wait);
     }
+    schedule_free(schedule->whole);
     free(schedule->rank);
     free(schedule);
 }
@@ -37,6 +39,51 @@ struct schedule *schedule_share(struct schedule *schedule)
     return schedule;
 }
 
+static void *copy_of(const void *from, uint32_t count, size_t size)
+{
+    void *const to = malloc(count * size + 1);
+    if (to != NULL && count > 0)
+        memcpy(to, from, count * size);
+    return to;
+}
+
+/* Some step moves several chunks, whose numbers are not their values'. */
+static bool needs_whole(const struct schedule *folded)
+{
+    for (uint32_t r = 0; !folded->keeps_numbers && r < folded->rank_count; r++)
+        for (uint32_t i = 0; i < folded->rank[r].step_count; i++)
+            if (folded->rank[r].step[i].count > 1)
+                return true;
+    return false;
+}
+
+struct schedule *schedule_folded(struct schedule *whole, const struct hw_fold *fold)
+{
+    struct schedule *const s = malloc(sizeof *s);
+    if (s == NULL)
+        return NULL;
+    *s = *whole;
+    s->others = 0;
+    s->fold = fold;
+    s->rank_count = fold->sips * whole->members;
+    s->rank = calloc(s->rank_count, sizeof *s->rank);
+    bool good = s->rank != NULL;
+    for (uint32_t i = 0; good && i < s->rank_count; i++) {
+        struct schedule_rank *const to = &s->rank[i];
+        *to = whole->rank[schedule_rank_at(s, i)];
+        to->thread = copy_of(to->thread, to->thread_count, sizeof *to->thread);
+        to->step = copy_of(to->step, to->step_count, sizeof *to->step);
+        to->wait = copy_of(to->wait, to->wait_count, sizeof *to->wait);
+        good = to->thread != NULL && to->step != NULL && to->wait != NULL;
+    }
+    if (good && needs_whole(s))
+        s->whole = schedule_share(whole);
+    if (good)
+        return s;
+    schedule_free(s);
+    return NULL;
+}
+
 uint32_t schedule_blocks(const struct schedule *s, unsigned buffer)
 {
     const bool gathers = s->collective == CCL_ALL_GATHER, swaps = s->collective == CCL_ALL_TO_ALL,
@@ -44,7 +91,7 @@ uint32_t schedule_blocks(const struct schedule *s, unsigned buffer)
     const bool many = buffer == SCHEDULE_INPUT    ? scatters || swaps
                       : buffer == SCHEDULE_OUTPUT ? gathers || swaps
                                                   : false;
-    return many ? s->rank_count : 1;
+    return many ? schedule_ranks(s) : 1;
 }
 
 uint32_t schedule_chain(const struct schedule_rank *rank, uint32_t thread, uint32_t step)

@@ -29,6 +29,10 @@
  * r mod members of the group's rank r / members. Each member has a shard and PEs of its own, and
  * the schedule is an all-reduce of all shards. Elsewhere members is 1.
  *
+ * Folds. In a folded world (hw/topology/fold.h) a schedule has the parts of representatives alone:
+ * rank[] has these ranks, in their order, and steps name any ranks. A message between two ranks is
+ * the same as that between their images.
+ *
  * Const once built, but for the number of its owners; shared by all threads of the simulator.
  */
 #ifndef COLLECTIVES_SCHEDULE_H
@@ -39,6 +43,7 @@
 #include <stdint.h>
 
 #include "collectives/algorithm.h"
+#include "hw/topology/fold.h"
 
 enum schedule_op {
     SCHEDULE_NOP,                   /* nop: waits for other steps only */
@@ -130,11 +135,12 @@ struct schedule_rank {
 struct schedule {
     char name[64];
     enum ccl_collective collective;
-    uint32_t rank_count;
-    uint32_t root;        /* of a broadcast or a reduce */
-    uint32_t members;     /* of each rank of the process group; 1: these are its ranks */
-    uint32_t parts;       /* >= 1 */
-    uint32_t loop_chunks; /* chunks of the larger of input and output (nchunksperloop) */
+    uint32_t rank_count;        /* in rank[] */
+    const struct hw_fold *fold; /* of the process group's ranks; NULL: all ranks are there */
+    uint32_t root;              /* of a broadcast or a reduce */
+    uint32_t members;           /* of each rank of the process group; 1: these are its ranks */
+    uint32_t parts;             /* >= 1 */
+    uint32_t loop_chunks;       /* chunks of the larger of input and output (nchunksperloop) */
     uint32_t channels;
     bool in_place; /* input and output are one buffer: of an all-reduce the whole; of an all-gather
                       the input is the rank's part of the output; of a reduce-scatter the reverse */
@@ -154,11 +160,50 @@ struct schedule {
     char why[512];                 /* of one that was chosen: why; empty: it was named */
     uint32_t others;               /* owners beside the first; the host's alone */
     struct schedule_rank *rank;    /* [rank_count] */
+    struct schedule *whole; /* of a folded one: all ranks', where the representatives' parts do
+                               not say all of themselves (schedule_lay.c); else NULL */
 };
 /* One owner less; the last one's call frees it. Accepts NULL. */
 void schedule_free(struct schedule *schedule);
 /* One owner more, which frees it likewise. On the host, one thread at a time. */
 struct schedule *schedule_share(struct schedule *schedule);
+
+/* Of a schedule of all ranks, whose parts the fold maps onto each other: the representatives'
+ * parts. The fold outlives the result, which may become an owner of the whole. NULL: out of memory.
+ */
+struct schedule *schedule_folded(struct schedule *whole, const struct hw_fold *fold);
+/* All ranks. */
+static inline uint32_t schedule_ranks(const struct schedule *schedule)
+{
+    return schedule->fold == NULL ? schedule->rank_count : schedule->fold->of * schedule->members;
+}
+/* The place in rank[] of a rank's representative; and the rank at a place. */
+static inline uint32_t schedule_place_of(const struct schedule *schedule, uint32_t rank)
+{
+    const struct hw_fold *const fold = schedule->fold;
+    const uint32_t members = schedule->members;
+    return fold == NULL
+               ? rank
+               : hw_fold_index(fold, hw_fold_representative(fold, rank / members)) * members +
+                     rank % members;
+}
+static inline uint32_t schedule_rank_at(const struct schedule *schedule, uint32_t place)
+{
+    const uint32_t members = schedule->members;
+    return schedule->fold == NULL
+               ? place
+               : hw_fold_sip(schedule->fold, place / members) * members + place % members;
+}
+/* Where `rank` goes under the relabelling that takes rank `x` to its representative. */
+static inline uint32_t schedule_moved_rank(const struct schedule *schedule, uint32_t x,
+                                           uint32_t rank)
+{
+    const uint32_t members = schedule->members;
+    return schedule->fold == NULL
+               ? rank
+               : hw_fold_moved(schedule->fold, x / members, rank / members) * members +
+                     rank % members;
+}
 
 /* One rank has what a broadcast sends, or what a reduce gives. */
 static inline bool schedule_has_root(enum ccl_collective collective)

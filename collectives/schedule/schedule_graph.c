@@ -127,16 +127,19 @@ static bool give_places(const struct queue_table *table)
     return true;
 }
 
-/* The queue of which a step is an end of this kind. False: of none. */
+/* The queue of which a step is an end of this kind, with its sender's representative as sender.
+ * False: of none. */
 static bool queue_at(const struct schedule_graph *graph, uint32_t i, bool senders, uint64_t *queue)
 {
     const struct schedule_step *const step = schedule_graph_step(graph, i);
     const enum schedule_op op = (enum schedule_op)step->op;
-    const uint32_t own = graph->rank_of[i];
+    const struct schedule *const s = graph->schedule;
+    const uint32_t own = schedule_rank_at(s, graph->rank_of[i]);
     if (senders ? !schedule_op_sends(op) : !schedule_op_receives(op))
         return false;
     *queue = senders ? queue_of(own, step->send_to, step->channel)
-                     : queue_of(step->recv_from, own, step->channel);
+                     : queue_of(schedule_moved_rank(s, step->recv_from, step->recv_from),
+                                schedule_moved_rank(s, step->recv_from, own), step->channel);
     return true;
 }
 

@@ -64,8 +64,9 @@ static uint32_t link_of_step(struct laying *l, uint32_t r, uint32_t t, uint32_t 
     const struct schedule_graph *const graph = l->graph;
     const uint32_t i = graph->first[r] + number;
     const uint32_t there = sends ? graph->receiver[i] : graph->sender[i];
-    const uint32_t link =
-        link_to(rank, &rank->thread[t], graph->rank_of[there], graph->thread_of[there], sends);
+    const struct schedule_step *const step = schedule_graph_step(graph, i);
+    const uint32_t link = link_to(rank, &rank->thread[t], sends ? step->send_to : step->recv_from,
+                                  graph->thread_of[there], sends);
     if (link == UINT32_MAX)
         (void)schedule_lay_refuse_peers(r, t, l->error);
     return link;
@@ -178,6 +179,24 @@ static uint32_t *input_lengths(const struct laying *l, uint32_t rank)
     return length;
 }
 
+/* Values keep their numbers, and the step reads them from a buffer of numbered chunks, or writes
+ * them there: *first is the first one's number. */
+static bool numbers_of(const struct laying *l, uint32_t r, const struct schedule_step *step,
+                       uint32_t *first)
+{
+    const struct schedule *const s = l->schedule;
+    const enum schedule_op op = (enum schedule_op)step->op;
+    const bool writes = schedule_op_writes(op) && step->dst.buffer != SCHEDULE_SCRATCH;
+    const struct schedule_chunks chunks = writes ? step->dst : step->src;
+    if (!s->keeps_numbers || chunks.buffer == SCHEDULE_SCRATCH ||
+        (!writes && !schedule_op_reads(op)))
+        return false;
+    const uint32_t of_block = l->program->chunks[chunks.buffer];
+    *first = chunk_seen(l->program, &s->rank[r], (enum schedule_buffer)chunks.buffer, chunks.at) %
+             of_block;
+    return *first + step->count <= of_block;
+}
+
 /* Takes over the lengths of the values that a step moves. */
 static void carry_lengths(const struct laying *l, uint32_t *const *length, uint32_t i)
 {
@@ -186,9 +205,13 @@ static void carry_lengths(const struct laying *l, uint32_t *const *length, uint3
     const uint32_t r = graph->rank_of[i], sender = graph->sender[i];
     struct program_rank *const rank = &l->program->rank[r];
     uint32_t *const size = &rank->size[rank->step[i - graph->first[r]].size_first];
+    uint32_t first;
     if (step->count == 0)
         return;
-    if (sender != GRAPH_NONE) {
+    if (numbers_of(l, r, step, &first)) {
+        for (uint32_t k = 0; k < step->count; k++)
+            size[k] = first + k;
+    } else if (sender != GRAPH_NONE) {
         const uint32_t from = graph->rank_of[sender];
         const struct program_rank *const peer = &l->program->rank[from];
         memcpy(size, &peer->size[peer->step[sender - graph->first[from]].size_first],
@@ -219,6 +242,37 @@ static int find_sizes(struct laying *l)
         free(length[r]);
     free(length);
     return code;
+}
+
+/* In a folded schedule a number that comes from a peer is the image of the value's own. Its chunk
+ * is as long, or the ranks would not be alike; but whether several follow each other is known of
+ * the whole alone, unless values keep their numbers. */
+static int take_whole_sizes(struct laying *l, const struct ccl_config *ccl)
+{
+    const struct schedule *const s = l->schedule;
+    struct schedule_program *const program = l->program;
+    if (s->whole == NULL)
+        return CW_OK;
+    const struct program_request request = {.schedule = s->whole,
+                                            .hw = program->hw,
+                                            .ccl = ccl,
+                                            .lanes = program->lanes,
+                                            .lanes_apart = program->lanes_apart};
+    struct schedule_program *const whole = schedule_program_create(&request, l->error);
+    if (whole == NULL)
+        return l->error->exit_code;
+    for (uint32_t r = 0; r < s->rank_count; r++) {
+        const struct program_rank *const from = &whole->rank[schedule_rank_at(s, r)];
+        struct program_rank *const to = &program->rank[r];
+        for (uint32_t k = 0; k < s->rank[r].step_count; k++) {
+            const struct program_step *const step = &from->step[k];
+            to->step[k].flags = step->flags;
+            memcpy(&to->size[step->size_first], &from->size[step->size_first],
+                   step->count * sizeof *to->size);
+        }
+    }
+    schedule_program_free(whole);
+    return CW_OK;
 }
 
 /* ---- notifications --------------------------------------------------------------------------- */
@@ -508,6 +562,8 @@ static int lay_program(struct laying *l, const struct ccl_config *ccl)
         code = lay_notifications_of(l, r);
     if (code == CW_OK)
         code = s->file != NULL ? find_early_loads(l) : find_early_loads_in_order(l);
+    if (code == CW_OK)
+        code = take_whole_sizes(l, ccl);
     if (code != CW_OK)
         return code;
     for (uint32_t r = 0; r < s->rank_count; r++)

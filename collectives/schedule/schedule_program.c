@@ -86,6 +86,14 @@ static uint32_t places_of_rank(const struct schedule_program *p, uint32_t r)
     return p->lanes > 0 ? p->lanes : p->schedule->rank[r].thread_count;
 }
 
+/* The first PE of any rank of the schedule: global index. */
+static uint32_t first_pe_of(const struct schedule_program *p, uint32_t rank)
+{
+    const uint32_t members = p->schedule->members, pitch = hw_cubes(p->hw) * hw_pes(p->hw);
+    return ccl_sip_of(p->ranks, rank / members) * pitch + p->ranks->first_pe +
+           rank % members * p->pes_of_rank;
+}
+
 struct schedule_program *schedule_program_create(const struct program_request *request,
                                                  struct cw_error *error)
 {
@@ -110,8 +118,7 @@ struct schedule_program *schedule_program_create(const struct program_request *r
     p->pes_of_rank = p->pes_of_sip / s->members;
     p->rank_count = s->rank_count;
     for (uint32_t r = 0, places = 0; r < s->rank_count; places += places_of_rank(p, r), r++) {
-        p->rank[r].first_pe = ccl_sip_of(p->ranks, r / s->members) * pitch + p->ranks->first_pe +
-                              r % s->members * p->pes_of_rank;
+        p->rank[r].first_pe = first_pe_of(p, schedule_rank_at(s, r));
         p->rank[r].first_place = places;
     }
     find_blocks(p);
@@ -157,7 +164,7 @@ static uint32_t thread_of_lane(const struct schedule_program *program, uint32_t 
 uint32_t schedule_program_thread(const struct schedule_program *program, uint32_t group_rank,
                                  uint32_t pe_of_sip)
 {
-    if (group_rank >= program->rank_count / program->schedule->members)
+    if (group_rank >= schedule_ranks(program->schedule) / program->schedule->members)
         return UINT32_MAX;
     const uint32_t at = pe_of_sip - program->ranks->first_pe; /* wraps below it */
     if (at >= program->pes_of_sip)
@@ -178,7 +185,7 @@ uint32_t schedule_program_homes(const struct schedule_program *program, uint32_t
     const uint32_t count = program->lanes > 0 ? program->lanes : members;
     const uint32_t apart = program->lanes > 0 ? program->lanes_apart : program->pes_of_rank;
     for (uint32_t i = 0; i < count; i++)
-        pe[i] = program->rank[group_rank * members].first_pe + i * apart;
+        pe[i] = first_pe_of(program, group_rank * members) + i * apart;
     return count;
 }
 
@@ -186,7 +193,7 @@ uint32_t schedule_program_homes(const struct schedule_program *program, uint32_t
 static uint32_t pe_of_peer(const struct schedule_program *program, const struct program_link *link,
                            uint32_t pe_of_sip)
 {
-    return program->rank[link->peer_rank].first_pe +
+    return first_pe_of(program, link->peer_rank) +
            (program->lanes > 0 ? pe_of_sip : link->peer_thread);
 }
 
@@ -240,7 +247,9 @@ void schedule_program_neighbours(const struct schedule_program *program, uint32_
                                  struct lp_neighbours *out)
 {
     const uint32_t rank = rank_of_place(program, place);
+    const struct schedule *const s = program->schedule;
     const struct program_rank *const own = &program->rank[rank];
+    const uint32_t own_rank = schedule_rank_at(s, rank);
     const uint32_t lane = place - own->first_place;
     const uint32_t t = program->lanes > 0 ? thread_of_lane(program, rank, lane) : lane;
     out->count = 0;
@@ -248,10 +257,11 @@ void schedule_program_neighbours(const struct schedule_program *program, uint32_
         const struct program_link *const link = &own->link[own->thread[t].link_first + i];
         struct lp_neighbour *const at = &out->at[out->count++];
         name_link(at->dir, link->peer_rank, link->peer_thread);
-        name_link(at->opposite, rank, t);
-        if (program->schedule->rank[rank].thread[t].other_way)
-            name_other_way(program, rank, link->peer_rank, at);
-        at->rank = program->rank[link->peer_rank].first_place +
+        name_link(at->opposite, schedule_moved_rank(s, link->peer_rank, own_rank), t);
+        if (s->rank[rank].thread[t].other_way)
+            name_other_way(program, own_rank, link->peer_rank, at);
+        at->sip = ccl_sip_of(program->ranks, link->peer_rank / s->members);
+        at->rank = program->rank[schedule_place_of(s, link->peer_rank)].first_place +
                    (program->lanes > 0 ? lane : link->peer_thread);
         at->way = (uint8_t)(link->sends && link->receives ? LP_WAY_BOTH
                             : link->sends                 ? LP_WAY_OUT

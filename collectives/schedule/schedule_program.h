@@ -100,7 +100,7 @@ struct schedule_program {
     uint32_t peers;               /* most PEs with which one exchanges notifications */
     uint32_t rings; /* of places only: the most of any PE; otherwise the wiring knows */
     uint32_t rank_count;
-    struct program_rank *rank; /* [rank_count] */
+    struct program_rank *rank; /* [rank_count] as in the schedule */
     const struct hw_config *hw;
     const struct ccl_ranks *ranks;
 };
@@ -138,15 +138,15 @@ static inline enum program_layout schedule_program_layout(const struct schedule_
            : out < in                   ? PROGRAM_OUTPUT_INSIDE
                                         : PROGRAM_SAME;
 }
-/* The schedule's rank that a PE belongs to, by the process group's rank and the PE's number in the
- * SIP. */
+/* The place in rank[] of the schedule's rank that a PE belongs to, by the process group's rank and
+ * the PE's number in the SIP. */
 static inline uint32_t schedule_program_rank(const struct schedule_program *program,
                                              uint32_t group_rank, uint32_t pe_of_sip)
 {
     const uint32_t members = program->schedule->members;
-    return members == 1 ? group_rank
-                        : group_rank * members +
-                              (pe_of_sip - program->ranks->first_pe) / program->pes_of_rank;
+    const uint32_t first = schedule_place_of(program->schedule, group_rank * members);
+    return members == 1 ? first
+                        : first + (pe_of_sip - program->ranks->first_pe) / program->pes_of_rank;
 }
 /* The thread of that rank that the PE carries out; UINT32_MAX: it carries out none. */
 uint32_t schedule_program_thread(const struct schedule_program *program, uint32_t group_rank,

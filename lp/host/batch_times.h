@@ -25,7 +25,8 @@ struct lp_times {
     uint32_t last_end_pe; /* whose kernel ended last, the first of several; known after a drain */
 };
 
-/* The last time at which a PE of each rank left each phase; -1: none was in it. */
+/* The last time at which a PE of each rank left each phase; -1: none was in it. Ranks of a folded
+ * machine: those that are simulated, in their order. */
 struct lp_phases {
     const char *const *name;
     uint32_t count, ranks;
@@ -41,11 +42,9 @@ struct lp_batch_times {
     uint32_t worker_count;
     struct lp_worker_times *of_worker; /* [worker_count] */
     struct lp_phases phases;
-    size_t rank_count; /* of the phases */
-    /* 0: none yet. So memory of ranks that no kernel has, as in a folded machine, stays untouched
-     */
-    struct sync_u64 *rank_before_ps; /* [rank]: its first kernel starts INT64_MAX less this */
-    struct sync_u64 *rank_after_ps;  /* [rank * phases.count + phase]: 1 ps after its last exit */
+    size_t rank_count;              /* of the phases */
+    struct sync_u64 *rank_start_ps; /* [rank]: INT64_MAX: none yet */
+    struct sync_u64 *rank_exit_ps;  /* [rank * phases.count + phase] */
     uint8_t *phase_of; /* [pe * queues + queue] the phase that the kernel on this hardware queue is
                           in, 255: none yet; of the PE's worker. The machine's, shared by all
                           batches */

@@ -133,10 +133,10 @@ static void on_worker_record(void *arg, uint32_t worker, const struct cw_event *
         const struct lp_kernel_record *const kernel = record;
         const struct lp_launch *const launch = lp_launch_of(&system->model, kernel->launch);
         const uint32_t tcm_bytes = (uint32_t)system->model.tcm_queue_bytes;
-        lp_batch_times_mark(&launch->of->times, worker, launch->args.rank,
-                            lp_pe_place(&system->model, kernel->pe) * system->model.needs.queues +
-                                launch->queue,
-                            kernel);
+        lp_batch_times_mark(
+            &launch->of->times, worker, lp_sip_index(&system->model, launch->args.rank),
+            lp_pe_place(&system->model, kernel->pe) * system->model.needs.queues + launch->queue,
+            kernel);
         if (kernel->mark == LP_MARK_START && listener->kernel_started != NULL)
             listener->kernel_started(listener->arg, worker, event, kernel->pe, launch->of->number);
         if (kernel->mark == LP_MARK_END && listener->kernel_ended != NULL)
@@ -978,7 +978,7 @@ static void put_launches(const struct lp_system *system, struct lp_idle_state *s
 static void put_maps(const struct lp_system *system, struct lp_idle_state *state)
 {
     const struct lp_map *map;
-    for (uint32_t sip = 0; sip < system->model.hw.sip_count; sip++)
+    for (uint32_t sip = 0; sip < system->model.sips; sip++)
         for (uint32_t i = 0; (map = lp_maps_at(system->maps, sip, i)) != NULL; i++) {
             const uint64_t words[] = {map->va,
                                       map->pa,

@@ -41,6 +41,7 @@ struct dir_name {
 
 struct lp_wiring {
     struct hw_divisor by_sip_pes;
+    const struct hw_fold *fold; /* NULL: none */
     enum lp_wired_pes wired;
     uint16_t directions; /* of all places */
     uint32_t ranks, rings_max;
@@ -88,9 +89,16 @@ bool lp_dir_opposite(const char *name, char opposite[LP_DIR_NAME_BYTES])
 
 /* ---- lookup ---------------------------------------------------------------------------------- */
 
+/* The place in sip[] of a SIP, or of its representative. */
+static uint32_t place_of_sip(const struct lp_wiring *wiring, uint32_t sip)
+{
+    return (wiring->fold == NULL ? sip : hw_fold_representative(wiring->fold, sip)) -
+           wiring->sip_first;
+}
+
 static struct place *place_at(const struct lp_wiring *wiring, uint32_t pe_index)
 {
-    const uint32_t sip = hw_divide(pe_index, &wiring->by_sip_pes), at = sip - wiring->sip_first;
+    const uint32_t sip = hw_divide(pe_index, &wiring->by_sip_pes), at = place_of_sip(wiring, sip);
     if (at >= wiring->sip_count)
         return NULL;
     const uint32_t pe_of_sip = pe_index - sip * wiring->by_sip_pes.value;
@@ -315,7 +323,7 @@ static uint32_t exit_of(const struct build *build, uint32_t pe_index, const stru
 struct ends {
     uint16_t directions, receives;
     struct {
-        uint32_t rank, name;
+        uint32_t rank, sip, name;
         uint8_t way;
     } at[HW_DIRS_MAX]; /* by direction */
 };
@@ -340,13 +348,25 @@ static bool has_name(const struct ends *ends, uint32_t name)
     return false;
 }
 
+static uint32_t sip_of(const struct build *build, uint32_t rank)
+{
+    return hw_divide(pe_of(build, rank, 0), &build->wiring->by_sip_pes);
+}
+
+/* The SIP that a direction leads to. */
+static uint32_t entry_sip(const struct build *build, const struct lp_neighbour *entry)
+{
+    return build->wiring->fold != NULL ? entry->sip : sip_of(build, entry->rank);
+}
+
 /* Adds a direction to a rank's. */
 static int add_end(struct build *build, uint32_t rank, const struct lp_neighbour *entry,
                    uint32_t number, struct ends *ends, struct cw_error *error)
 {
     const struct dir_name *const name = &build->wiring->name[number];
     const uint32_t ranks = build->request->ranks;
-    if (entry->rank >= ranks || entry->rank == rank)
+    if (entry->rank >= ranks ||
+        (entry->rank == rank && entry_sip(build, entry) == sip_of(build, rank)))
         return cw_error_set(error, CW_USAGE,
                             "direction %s of rank %u leads to rank %u; legal: another one below %u",
                             entry->dir, rank, entry->rank, ranks);
@@ -364,6 +384,7 @@ static int add_end(struct build *build, uint32_t rank, const struct lp_neighbour
     if (entry->way != LP_WAY_OUT)
         ends->receives |= (uint16_t)(1u << dir);
     ends->at[dir].rank = entry->rank;
+    ends->at[dir].sip = entry_sip(build, entry);
     ends->at[dir].name = number;
     ends->at[dir].way = entry->way;
     return CW_OK;
@@ -454,7 +475,8 @@ static bool make_room_for_wires(struct build *build, uint64_t more, uint32_t ran
 }
 
 /* Gives a rank's directions to all of its lanes. Until finish_rank() the peer of a wire is a
- * rank, and wires of lanes but the first have nothing but names. */
+ * rank and its credit_ps the peer's SIP, and wires of lanes but the first have nothing but names.
+ */
 static int add_rank(struct build *build, uint32_t rank, struct cw_error *error)
 {
     const struct lp_wiring_request *const request = build->request;
@@ -475,7 +497,8 @@ static int add_rank(struct build *build, uint32_t rank, struct cw_error *error)
         *place_at(wiring, pe_of(build, rank, lane)) = (struct place){wiring->wire_count, pattern};
         for (uint32_t left = ends.directions; left != 0; left &= left - 1) {
             const uint32_t dir = (uint32_t)__builtin_ctz(left), at = wiring->wire_count++;
-            wiring->wire[at] = (struct lp_wire){.peer = ends.at[dir].rank, .way = ends.at[dir].way};
+            wiring->wire[at] = (struct lp_wire){
+                .peer = ends.at[dir].rank, .way = ends.at[dir].way, .credit_ps = ends.at[dir].sip};
             wiring->named[at] = ends.at[dir].name;
         }
     }
@@ -485,6 +508,15 @@ static int add_rank(struct build *build, uint32_t rank, struct cw_error *error)
 static struct lp_wire *wire_of_rank(const struct build *build, uint32_t rank, enum hw_dir dir)
 {
     return &build->wiring->wire[wire_of(build->wiring, place_of_rank(build, rank), dir)];
+}
+
+/* The queue at the other end of a rank's direction leads to the rank's SIP: in a folded machine, to
+ * its image under the relabelling that takes the peer to its representative. */
+static bool leads_back(const struct build *build, uint32_t rank, const struct lp_neighbour *entry,
+                       const struct lp_wire *peer)
+{
+    const struct hw_fold *const fold = build->wiring->fold;
+    return fold == NULL || hw_fold_moved(fold, entry->sip, sip_of(build, rank)) == peer->credit_ps;
 }
 
 /* I3 (lp/QUEUES.md, "Invariants"): the direction's opposite is there, and leads back. */
@@ -509,7 +541,7 @@ static int join_direction(const struct build *build, uint32_t rank,
             "lead back",
             entry->dir, rank, entry->rank, opposite);
     const struct lp_wire *const peer = wire_of_rank(build, entry->rank, back);
-    if (peer->peer != rank)
+    if (peer->peer != rank || !leads_back(build, rank, entry, peer))
         return cw_error_set(
             error, CW_USAGE,
             "I3: direction %s of rank %u leads to rank %u, whose direction %s leads to "
@@ -535,6 +567,16 @@ static int join_rank(const struct build *build, uint32_t rank, struct cw_error *
     return code;
 }
 
+/* The PE that a lane of a rank's wire leads to: in a folded machine on the peer's own SIP. */
+static uint32_t peer_of(const struct build *build, const struct lp_wire *wire, uint32_t lane)
+{
+    const uint32_t peer = pe_of(build, wire->peer, lane);
+    const struct hw_divisor *const by_sip = &build->wiring->by_sip_pes;
+    return build->wiring->fold == NULL
+               ? peer
+               : hw_remainder(peer, by_sip) + (uint32_t)wire->credit_ps * by_sip->value;
+}
+
 /* The wire of each lane: its peer, and the latency of its credits, which take the way that tiles
  * from here to the peer take. */
 static void finish_lanes(const struct build *build, uint32_t rank, enum hw_dir dir)
@@ -542,7 +584,7 @@ static void finish_lanes(const struct build *build, uint32_t rank, enum hw_dir d
     const struct lp_wiring_request *const request = build->request;
     const struct lp_wire first = *wire_of_rank(build, rank, dir);
     for (uint32_t lane = 0; lane < request->lanes; lane++) {
-        const uint32_t pe = pe_of(build, rank, lane), peer = pe_of(build, first.peer, lane);
+        const uint32_t pe = pe_of(build, rank, lane), peer = peer_of(build, &first, lane);
         const uint32_t at = wire_of(build->wiring, place_at(build->wiring, pe), dir);
         struct lp_wire *const wire = &build->wiring->wire[at];
         *wire = first;
@@ -619,6 +661,7 @@ int lp_wiring_create(const struct lp_wiring_request *request, struct lp_wiring *
     if (wiring == NULL)
         return wiring_no_memory(error);
     wiring->by_sip_pes = hw_divisor_of(hw_cubes(request->hw) * hw_pes(request->hw));
+    wiring->fold = request->fold;
     wiring->wired = request->wired;
     wiring->ranks = request->ranks;
     struct build build = {.request = request, .wiring = wiring};
@@ -655,7 +698,7 @@ bool lp_wiring_wires(const struct lp_wiring *wiring, uint32_t pe_index, bool by_
         return true;
     if (wiring->wired == LP_WIRED_PLACES || (wiring->wired == LP_WIRED_BY_PLAN && !by_plan))
         return false;
-    const uint32_t at = hw_divide(pe_index, &wiring->by_sip_pes) - wiring->sip_first;
+    const uint32_t at = place_of_sip(wiring, hw_divide(pe_index, &wiring->by_sip_pes));
     return at < wiring->sip_count && wiring->sip[at].first < wiring->sip[at + 1].first;
 }
 

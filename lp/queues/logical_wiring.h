@@ -9,6 +9,9 @@
  * be on any PEs, in any order. Memory: 20 B for each end of a queue, 8 B for each place, and 8 B
  * for each SIP from the first one with a place to the last.
  *
+ * In a folded machine (hw/topology/fold.h) only representatives have places. A queue leads to a PE
+ * of any SIP; its other end is the image of one of the representative's.
+ *
  * A PE's directions have indices (enum hw_dir) from 0 to HW_DIRS_MAX - 1. The names that
  * hw_dir_name() knows keep their indices; other names take free ones. Directions called "global_"
  * and the letter of an outlet (hw_named_outlet()) always leave by it.
@@ -18,6 +21,7 @@
 
 #include "core/cw.h"
 #include "hw/structure.h"
+#include "hw/topology/fold.h"
 
 #define LP_DIR_NAME_BYTES 32u
 
@@ -29,7 +33,8 @@ struct lp_neighbour {
     char dir[LP_DIR_NAME_BYTES];      /* letters, digits and _ */
     char opposite[LP_DIR_NAME_BYTES]; /* the peer's name for this queue; "": lp_dir_opposite() */
     uint32_t rank;
-    uint8_t way; /* enum lp_way; the peer's is the other */
+    uint32_t sip; /* with a fold: of the peer, whose representative has the PEs of `rank` */
+    uint8_t way;  /* enum lp_way; the peer's is the other */
 };
 struct lp_neighbours {
     uint32_t count;
@@ -47,6 +52,7 @@ enum lp_wired_pes {
 
 struct lp_wiring_request {
     const struct hw_config *hw;
+    const struct hw_fold *fold; /* NULL: none; it outlives the wiring */
     uint32_t ranks, lanes;
     const uint32_t *pe; /* [rank * lanes + lane]: global index of that place's PE; all differ */
     enum lp_wired_pes wired;

@@ -248,7 +248,7 @@ static void validate(const char *name, struct dp_policy policy, uint64_t columns
 {
     struct config *config = load_with("default", NULL, 0);
     const struct hw_config *hw = &config->hw;
-    struct tensor_space *space = tensor_space_create(hw, 0);
+    struct tensor_space *space = tensor_space_create(hw, NULL, 0);
     struct tensor *tensor[2];
     struct cw_error error = {0};
     for (uint32_t rank = 0; rank < 2; rank++) {
@@ -293,7 +293,7 @@ static void a_view_is_one_sip_s_shards_by_cube_pe_and_offset(void **state)
 {
     (void)state;
     struct config *config = load_with("default", NULL, 0);
-    struct tensor_space *space = tensor_space_create(&config->hw, 0);
+    struct tensor_space *space = tensor_space_create(&config->hw, NULL, 0);
     const struct dp_policy policy = {.cube = DP_ROW_WISE, .pe = DP_COLUMN_WISE};
     struct tensor *tensor[2];
     struct cw_error error;

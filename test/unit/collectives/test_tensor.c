@@ -28,7 +28,7 @@ static int set_up(void **state)
     f->hw.corner_count = 4;
     f->hw.hbm_bytes = HBM;
     f->hw.mmu_page_bytes = PAGE;
-    f->space = tensor_space_create(&f->hw, PAGE + 1);
+    f->space = tensor_space_create(&f->hw, NULL, PAGE + 1);
     *state = f;
     return f->space ? 0 : -1;
 }
