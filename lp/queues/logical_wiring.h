@@ -33,8 +33,8 @@ struct lp_neighbour {
     char dir[LP_DIR_NAME_BYTES];      /* letters, digits and _ */
     char opposite[LP_DIR_NAME_BYTES]; /* the peer's name for this queue; "": lp_dir_opposite() */
     uint32_t rank;
-    uint32_t sip; /* with a fold: of the peer, whose representative has the PEs of `rank` */
     uint8_t way;  /* enum lp_way; the peer's is the other */
+    uint32_t sip; /* with a fold: of the peer, whose representative has the PEs of `rank` */
 };
 struct lp_neighbours {
     uint32_t count;
