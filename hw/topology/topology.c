@@ -56,7 +56,8 @@ uint32_t hw_sip_directions_max(const struct hw_config *hw)
     uint32_t directions = 0, to;
     for (enum hw_port port = 0; port < HW_PORTS; port++) {
         bool there = false;
-        for (uint32_t sip = 0; sip < hw->sip_count && !there; sip++)
+        const uint32_t asked = hw->sip_topology->lines == HW_SIP_LINES_OPEN ? hw->sip_count : 1;
+        for (uint32_t sip = 0; sip < asked && !there; sip++) /* on rings all SIPs are alike */
             there = hw->sip_topology->neighbour(hw, sip, port, &to);
         directions += there;
     }
