@@ -32,6 +32,7 @@ enum ccl_collective {
 const char *ccl_collective_name(enum ccl_collective collective); /* "all_reduce" */
 
 struct cost_steps; /* choice/cost_steps.h */
+struct hw_fold;    /* hw/topology/fold.h */
 struct relay;      /* relay.h */
 struct schedule;   /* schedule/schedule.h */
 
@@ -105,6 +106,8 @@ struct ccl_machine {
     uint32_t (*peers)(const struct ccl_call *call);
 };
 
+enum { CCL_FOLD_WHY_BYTES = 400 }; /* of a reason for which a machine does not fold */
+
 /*
  * An algorithm: its result, its needs, and hooks, which run on the host between drains and are
  * pure. A hook may be NULL where it says so.
@@ -154,6 +157,16 @@ struct ccl_algorithm {
      * this algorithm carries out all its calls. An algorithm that chooses leaves all hooks but this
      * and peers to those it chooses; its `kernel` is the one of them with most streams. */
     void (*choose)(const struct ccl_call *call, struct ccl_choice *choice);
+    /*
+     * The rule of a kernel for folded machines (fold/fold_find.h). Rank r is SIP r, and all SIPs
+     * are ranks. True: each turn of the fold maps the calls of every rank's kernels onto those of
+     * the turned rank: the same calls, of the same bytes and memories, in the same order, with PEs,
+     * directions and peers turned; addresses may differ. So are the queues. The proof is beside the
+     * hook: what the kernel uses its rank and place for. False: `why` says what differs. NULL: it
+     * is not known. Of schedules, which are compared, and of shared objects it is not asked.
+     */
+    bool (*folds)(const struct ccl_call *call, const struct hw_fold *fold,
+                  char why[CCL_FOLD_WHY_BYTES]);
 };
 
 /* What the steps of a file demand of its calls. */

@@ -114,3 +114,12 @@ void relay_free(struct relay *relay)
     free(relay->order);
     *relay = (struct relay){0};
 }
+
+bool relay_folds(const struct ccl_call *call, const struct hw_fold *fold,
+                 char why[CCL_FOLD_WHY_BYTES])
+{
+    (void)fold;
+    snprintf(why, CCL_FOLD_WHY_BYTES, "rank %u is the root of a spanning tree, and others are not",
+             call->root);
+    return false;
+}

@@ -38,6 +38,9 @@ struct relay_request {
 int relay_make(const struct relay_request *request, struct relay *out, struct cw_error *error);
 /* A check() for algorithms that go along such a tree: there are queues at all. */
 int relay_check(const struct ccl_call *call, struct ccl_refusal *refusal);
+/* A folds() for them: a tree has a root and leaves, so ranks differ. */
+bool relay_folds(const struct ccl_call *call, const struct hw_fold *fold,
+                 char why[CCL_FOLD_WHY_BYTES]);
 void relay_free(struct relay *relay); /* its arrays */
 
 #endif

@@ -14,6 +14,8 @@
  */
 #include "collectives/algorithms/birs.h"
 
+#include "collectives/fold/fold_rule.h"
+
 enum { STREAM_MAIN = 1, STREAM_HCCS = 2, STREAM_COPY = 4 };
 
 const char *const birs_phase[] = {"copy", "round 0", "rounds 1 to Y-1", "final reduction"};
@@ -214,6 +216,19 @@ void birs_steps(const struct ccl_call *call, struct cost_steps *steps)
 static const struct ccl_order order = {
     .between = CCL_BETWEEN_NEIGHBOURS, .by_place = true, .kept = CCL_KEPT_AFTER_PAIRS};
 
+/*
+ * Also of birs_allreduce. A die's peers are its mate, which is the other die of its package, and
+ * the dies of its parity so many packages ahead, round all packages. Beside that die and rank give
+ * numbers of slices and slots: addresses in one HBM slice. So turns of the dies of packages are
+ * kept, and those that keep the ring of packages.
+ */
+bool birs_folds(const struct ccl_call *call, const struct hw_fold *fold,
+                char why[CCL_FOLD_WHY_BYTES])
+{
+    return fold_keeps_ring(fold, 2, call->world_size / 2) ||
+           fold_refuse(why, "peers are so many packages ahead, round all packages");
+}
+
 const struct ccl_algorithm ccl_birs = {.name = "birs",
                                        .collective = CCL_REDUCE_SCATTER,
                                        .kernel = &kernel,
@@ -226,4 +241,5 @@ const struct ccl_algorithm ccl_birs = {.name = "birs",
                                        .kernel_args = ccl_rs_kernel_args,
                                        .check = birs_check,
                                        .takes_part = ccl_rs_takes_part,
-                                       .steps = birs_steps};
+                                       .steps = birs_steps,
+                                       .folds = birs_folds};

@@ -36,5 +36,7 @@ struct ccl_rs_needs birs_needs(const struct ccl_call *call);
 uint64_t birs_tcm_bytes(const struct ccl_call *call);
 uint64_t birs_scratch_bytes(const struct ccl_call *call);
 uint32_t birs_peers(const struct ccl_call *call);
+bool birs_folds(const struct ccl_call *call, const struct hw_fold *fold,
+                char why[CCL_FOLD_WHY_BYTES]);
 
 #endif

@@ -116,4 +116,5 @@ const struct ccl_algorithm ccl_birs_allreduce = {.name = "birs_allreduce",
                                                  .kernel_args = ccl_rs_kernel_args,
                                                  .check = birs_allreduce_check,
                                                  .takes_part = ccl_rs_takes_part,
-                                                 .steps = birs_allreduce_steps};
+                                                 .steps = birs_allreduce_steps,
+                                                 .folds = birs_folds};

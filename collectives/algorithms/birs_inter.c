@@ -26,6 +26,7 @@
 #include "collectives/algorithms/birs_inter.h"
 
 #include "collectives/algorithms/birs.h"
+#include "collectives/fold/fold_rule.h"
 
 /* ---- the tree over the packages, as one package sees it -------------------------------------- */
 
@@ -369,6 +370,18 @@ static void birs_inter_steps(const struct ccl_call *call, struct cost_steps *ste
 static const struct ccl_order order = {
     .between = CCL_BETWEEN_NEIGHBOURS, .by_place = true, .kept = CCL_KEPT_MERGED};
 
+/*
+ * As birs, but what is merged when depends on the own package: on which of its neighbours in the
+ * tree have come. Both dies of a package do the same.
+ */
+static bool birs_inter_folds(const struct ccl_call *call, const struct hw_fold *fold,
+                             char why[CCL_FOLD_WHY_BYTES])
+{
+    (void)call;
+    return fold_turns_below(fold, 2) ||
+           fold_refuse(why, "what is merged when depends on the own package's place in the tree");
+}
+
 const struct ccl_algorithm ccl_birs_inter = {.name = "birs_inter",
                                              .collective = CCL_REDUCE_SCATTER,
                                              .kernel = &birs_inter_kernel,
@@ -381,4 +394,5 @@ const struct ccl_algorithm ccl_birs_inter = {.name = "birs_inter",
                                              .kernel_args = ccl_rs_kernel_args,
                                              .check = birs_inter_check,
                                              .takes_part = ccl_rs_takes_part,
-                                             .steps = birs_inter_steps};
+                                             .steps = birs_inter_steps,
+                                             .folds = birs_inter_folds};

@@ -1,6 +1,8 @@
 /* grid_steps.c: reductions and broadcasts on grids, exchanges between SIPs (grid_steps.h). */
 #include "collectives/algorithms/grid_steps.h"
 
+#include "collectives/fold/fold_rule.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -350,6 +352,30 @@ enum tl_status grid_all_reduce(struct tl *tl, struct grid_frame *f, uint32_t pha
 }
 
 /* ---- host side ------------------------------------------------------------------------------- */
+
+/*
+ * Proof of grid_folds(). Within a SIP the steps depend on cube and PE alone: rows, columns, and
+ * where the root is. Scalars are the same on all ranks (grid_kernel_args() does not read the rank).
+ * grid_exchange() uses the rank
+ * - on rings, for nothing: it sends E and receives W, w - 1 rounds, then S and N;
+ * - on a mesh, for the ends of lines: ranks differ;
+ * - with rank_invariant, for the order of operands: fold_allows_order().
+ * So the kernels of all ranks make the same calls, if queues E and S lead from images to images.
+ */
+bool grid_folds(const struct ccl_call *call, const struct hw_fold *fold,
+                char why[CCL_FOLD_WHY_BYTES])
+{
+    const struct hw_grid grid = hw_sip_grid(call->hw);
+    if (!grid.wrap)
+        return fold_refuse(why, "lines of %s have ends", call->hw->sip_topology->name);
+    if (call->ccl->rank_invariant && !fold_allows_order(call, why))
+        return false;
+    if ((grid.w > 1 && !hw_fold_keeps_direction(call->hw, fold, HW_PORT_E)) ||
+        (grid.h > 1 && !hw_fold_keeps_direction(call->hw, fold, HW_PORT_S)))
+        return fold_refuse(why, "rows or columns of %s are not those that the topology joins",
+                           call->hw->sip_topology->name);
+    return true;
+}
 
 void grid_kernel_args(const struct ccl_call *call, struct tl_args *args)
 {

@@ -101,6 +101,9 @@ enum { GRID_PHASES = 5 };
 
 /* ---- host side ------------------------------------------------------------------------------- */
 
+/* `folds` of struct ccl_algorithm, of the kernels that exchange by global_*. */
+bool grid_folds(const struct ccl_call *call, const struct hw_fold *fold,
+                char why[CCL_FOLD_WHY_BYTES]);
 void grid_kernel_args(const struct ccl_call *call, struct tl_args *args);
 /* The conditions of the exchange between SIPs: struct ccl_algorithm's check(). */
 int grid_check(const struct ccl_call *call, struct ccl_refusal *refusal);

@@ -60,4 +60,5 @@ const struct ccl_algorithm ccl_lrab_hierarchical_allreduce = {
                 .tcm_bytes = grid_piece_tcm_bytes},
     .kernel_args = grid_kernel_args,
     .check = grid_check,
-    .takes_part = lrab_hierarchical_takes_part};
+    .takes_part = lrab_hierarchical_takes_part,
+    .folds = grid_folds};

@@ -161,4 +161,5 @@ const struct ccl_algorithm ccl_lrab_pipelined_allreduce = {
                 .tcm_bytes = lrab_pipelined_tcm_bytes},
     .kernel_args = lrab_pipelined_kernel_args,
     .check = grid_check,
-    .takes_part = lrab_pipelined_takes_part};
+    .takes_part = lrab_pipelined_takes_part,
+    .folds = grid_folds};

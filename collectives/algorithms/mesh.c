@@ -5,6 +5,7 @@
  */
 #include "collectives/algorithms/reduce_scatter.h"
 #include "collectives/algorithms/reduce_scatter_kernel.h"
+#include "collectives/fold/fold_rule.h"
 
 enum phase { COPY, EXCHANGE, FINAL };
 static const char *const phase_name[] = {"copy", "exchange", "final reduction"};
@@ -83,6 +84,20 @@ static void mesh_steps(const struct ccl_call *call, struct cost_steps *steps)
 
 static const struct ccl_order order = {.between = CCL_BETWEEN_NEIGHBOURS, .kept = CCL_KEPT_LEFT};
 
+/*
+ * Peers are `round` ranks ahead, modulo the number of ranks, in the order of rounds. Beside that
+ * the rank gives numbers of slices and slots: addresses in one HBM slice. So turns are kept that
+ * keep the ring of all ranks.
+ */
+static bool mesh_folds(const struct ccl_call *call, const struct hw_fold *fold,
+                       char why[CCL_FOLD_WHY_BYTES])
+{
+    if (call->ccl->ranks.mapped)
+        return fold_refuse(why, "`mate` or `package` say where ranks are");
+    return fold_keeps_ring(fold, 1, call->world_size) ||
+           fold_refuse(why, "peers are so many ranks ahead, round all ranks");
+}
+
 const struct ccl_algorithm ccl_mesh = {.name = "mesh",
                                        .collective = CCL_REDUCE_SCATTER,
                                        .kernel = &kernel,
@@ -95,4 +110,5 @@ const struct ccl_algorithm ccl_mesh = {.name = "mesh",
                                        .kernel_args = ccl_rs_kernel_args,
                                        .check = mesh_check,
                                        .takes_part = ccl_rs_takes_part,
-                                       .steps = mesh_steps};
+                                       .steps = mesh_steps,
+                                       .folds = mesh_folds};

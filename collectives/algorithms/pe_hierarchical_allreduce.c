@@ -146,4 +146,5 @@ const struct ccl_algorithm ccl_pe_hierarchical_allreduce = {
                 .tcm_bytes = grid_piece_tcm_bytes},
     .kernel_args = pe_hierarchical_kernel_args,
     .check = pe_hierarchical_check,
-    .takes_part = pe_hierarchical_takes_part};
+    .takes_part = pe_hierarchical_takes_part,
+    .folds = grid_folds};

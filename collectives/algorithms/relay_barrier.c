@@ -60,4 +60,5 @@ const struct ccl_algorithm ccl_relay_barrier = {
     .kernel = &kernel,
     .machine = {.mappers = CCL_MAPPER_LEADER_ONLY, .relay = CCL_RELAY_BOTH},
     .kernel_args = relay_barrier_kernel_args,
-    .check = relay_check};
+    .check = relay_check,
+    .folds = relay_folds};

@@ -77,4 +77,5 @@ const struct ccl_algorithm ccl_relay_broadcast = {
     .kernel = &kernel,
     .machine = {.lanes = true, .relay = CCL_RELAY_DOWN, .tcm_bytes = relay_broadcast_tcm_bytes},
     .kernel_args = relay_broadcast_kernel_args,
-    .check = relay_check};
+    .check = relay_check,
+    .folds = relay_folds};

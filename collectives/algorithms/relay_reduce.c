@@ -80,4 +80,5 @@ const struct ccl_algorithm ccl_relay_reduce = {
     .order = &order,
     .machine = {.lanes = true, .relay = CCL_RELAY_BOTH, .tcm_bytes = relay_reduce_tcm_bytes},
     .kernel_args = relay_reduce_kernel_args,
-    .check = relay_check};
+    .check = relay_check,
+    .folds = relay_folds};

@@ -14,6 +14,7 @@
  */
 #include "collectives/algorithms/reduce_scatter.h"
 #include "collectives/algorithms/reduce_scatter_kernel.h"
+#include "collectives/fold/fold_rule.h"
 
 enum phase { FOLD, FIRST_STEP, LATER_STEPS, COPY };
 static const char *const phase_name[] = {"fold", "first step", "later steps", "copy"};
@@ -339,6 +340,24 @@ static void rhd_steps(const struct ccl_call *call, struct cost_steps *steps)
 
 static const struct ccl_order order = {.between = CCL_BETWEEN_HALVES, .kept = CCL_KEPT_NONE};
 
+/*
+ * With a power of two of ranks there are no pairs: the partner's number is the own one's exclusive
+ * or with a distance. Beside that the rank gives numbers of slices, of which a range has as many on
+ * every rank, and so places in the input and the scratch: addresses in one HBM slice. So turns are
+ * kept that are exclusive ors. With other numbers of ranks, some are folded and some are not.
+ */
+static bool rhd_folds(const struct ccl_call *call, const struct hw_fold *fold,
+                      char why[CCL_FOLD_WHY_BYTES])
+{
+    if (call->ccl->ranks.mapped)
+        return fold_refuse(why, "`mate` or `package` say where ranks are");
+    if ((call->world_size & (call->world_size - 1)) != 0)
+        return fold_refuse(why, "%u ranks are no power of two: some ranks begin in pairs",
+                           call->world_size);
+    return fold_keeps_bits(fold) ||
+           fold_refuse(why, "partners are exclusive ors of ranks' numbers");
+}
+
 const struct ccl_algorithm ccl_rhd = {.name = "rhd",
                                       .collective = CCL_REDUCE_SCATTER,
                                       .kernel = &kernel,
@@ -351,4 +370,5 @@ const struct ccl_algorithm ccl_rhd = {.name = "rhd",
                                       .kernel_args = ccl_rs_kernel_args,
                                       .check = rhd_check,
                                       .takes_part = ccl_rs_takes_part,
-                                      .steps = rhd_steps};
+                                      .steps = rhd_steps,
+                                      .folds = rhd_folds};

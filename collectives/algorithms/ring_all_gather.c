@@ -13,6 +13,7 @@
 
 #include "collectives/algorithms/lane_steps.h"
 #include "collectives/algorithms/pieces.h"
+#include "collectives/fold/fold_rule.h"
 #include "collectives/topologies.h"
 #include "hw/topology/topology.h"
 
@@ -339,10 +340,38 @@ static int ring_all_gather_check(const struct ccl_call *call, struct ccl_refusal
         hw_topology_list(hw_topology_is_undirected, "and", undirected, sizeof undirected));
 }
 
+/*
+ * On rings the kernel uses its rank for
+ * - the places of tensors in the result: addresses alone;
+ * - which tensor of its row it sends next along its column: the own one is in TCM, the others in
+ *   slots. Where slots are in TCM, or where there are rows or columns only, that makes no
+ *   difference.
+ * The scalars are those of the grid. Lines have ends, and ranks differ there.
+ */
+static bool ring_all_gather_folds(const struct ccl_call *call, const struct hw_fold *fold,
+                                  char why[CCL_FOLD_WHY_BYTES])
+{
+    struct logical grid;
+    if (hooked(call) != NULL || !find_rank_grid(call, &grid))
+        return fold_refuse(why, "queues are those of a neighbors() hook");
+    if (!grid.wraps)
+        return fold_refuse(why, "an all-gather along lines differs at their ends");
+    if (grid.w > 1 && grid.h > 1 && !fold_allows_order(call, why))
+        return false;
+    const bool kept =
+        grid.kind == LOGICAL_NONE
+            ? (grid.w < 2 || hw_fold_keeps_direction(call->hw, fold, HW_PORT_E)) &&
+                  (grid.h < 2 || hw_fold_keeps_direction(call->hw, fold, HW_PORT_S))
+            : fold_keeps_ring(fold, 1, grid.w) && fold_keeps_ring(fold, grid.w, grid.h);
+    return kept || fold_refuse(why, "rows and columns go through the ranks in the order of their "
+                                    "numbers");
+}
+
 const struct ccl_algorithm ccl_ring_all_gather = {
     .name = "ring_all_gather",
     .collective = CCL_ALL_GATHER,
     .kernel = &kernel,
     .machine = {.by_sip = true, .lanes = true, .tcm_bytes = ring_all_gather_tcm_bytes},
     .kernel_args = ring_all_gather_kernel_args,
-    .check = ring_all_gather_check};
+    .check = ring_all_gather_check,
+    .folds = ring_all_gather_folds};

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "collectives/algorithms/grid_steps.h"
+#include "collectives/fold/fold_rule.h"
 
 enum phase { LOAD = GRID_EARLIER + 1, RING, STORE };
 static const char *const phase_name[] = {GRID_EARLIER_NAME, "launch, load", "ring", "store"};
@@ -56,6 +57,16 @@ static int ring_allreduce_check(const struct ccl_call *call, struct ccl_refusal 
     return ccl_legal(refusal, "ring_1d and ring_1d_unidir are legal");
 }
 
+/* The proof is that of grid_folds(): one ring, through all ranks in the order of their numbers. */
+static bool ring_allreduce_folds(const struct ccl_call *call, const struct hw_fold *fold,
+                                 char why[CCL_FOLD_WHY_BYTES])
+{
+    if (call->ccl->rank_invariant && !fold_allows_order(call, why))
+        return false;
+    return fold_keeps_ring(fold, 1, call->world_size) ||
+           fold_refuse(why, "the ring goes through the ranks in the order of their numbers");
+}
+
 static const struct ccl_order order = {.between = CCL_BETWEEN_RING};
 
 const struct ccl_algorithm ccl_ring_allreduce = {
@@ -65,4 +76,5 @@ const struct ccl_algorithm ccl_ring_allreduce = {
     .moved = grid_moved_round,
     .machine = {.reads = CCL_READS_RANK_INVARIANT, .tcm_bytes = grid_piece_tcm_bytes},
     .kernel_args = ring_allreduce_kernel_args,
-    .check = ring_allreduce_check};
+    .check = ring_allreduce_check,
+    .folds = ring_allreduce_folds};

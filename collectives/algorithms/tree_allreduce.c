@@ -9,6 +9,7 @@
 
 #include "collectives/algorithms/grid_steps.h"
 #include "collectives/algorithms/pieces.h"
+#include "collectives/fold/fold_rule.h"
 
 enum phase { LOAD = GRID_EARLIER + 1, UP, DOWN, STORE };
 static const char *const phase_name[] = {GRID_EARLIER_NAME, "launch, load", "up", "down", "store"};
@@ -72,6 +73,14 @@ static int tree_allreduce_check(const struct ccl_call *call, struct ccl_refusal 
     return ccl_legal(refusal, "tree_binary is legal");
 }
 
+/* Rank 0 alone has no parent, and half of the ranks have no children. */
+static bool tree_allreduce_folds(const struct ccl_call *call, const struct hw_fold *fold,
+                                 char why[CCL_FOLD_WHY_BYTES])
+{
+    (void)call, (void)fold;
+    return fold_refuse(why, "a tree has a root and leaves");
+}
+
 static const struct ccl_order order = {.between = CCL_BETWEEN_TREE};
 
 static double tree_allreduce_moved(const struct ccl_call *call)
@@ -85,4 +94,5 @@ const struct ccl_algorithm ccl_tree_allreduce = {.name = "tree_allreduce",
                                                  .moved = tree_allreduce_moved,
                                                  .machine = {.tcm_bytes = tree_allreduce_tcm_bytes},
                                                  .kernel_args = tree_allreduce_kernel_args,
-                                                 .check = tree_allreduce_check};
+                                                 .check = tree_allreduce_check,
+                                                 .folds = tree_allreduce_folds};

@@ -28,8 +28,8 @@ static void free_phases(struct lp_batch_times *times)
 {
     free(times->phases.start_ps);
     free(times->phases.exit_ps);
-    free(times->rank_start_ps);
-    free(times->rank_exit_ps);
+    free(times->rank_before_ps);
+    free(times->rank_after_ps);
 }
 
 void lp_batch_times_free(struct lp_batch_times *times)
@@ -56,18 +56,12 @@ bool lp_batch_times_name_phases(struct lp_batch_times *times, const struct tl_ke
     times->phases = (struct lp_phases){.name = kernel->phase,
                                        .count = kernel->phase_count,
                                        .ranks = (uint32_t)rank_count,
-                                       .start_ps = malloc(rank_count * sizeof(int64_t)),
+                                       .start_ps = malloc((rank_count + 1) * sizeof(int64_t)),
                                        .exit_ps = malloc((exits + 1) * sizeof(int64_t))};
-    times->rank_start_ps = malloc(rank_count * sizeof *times->rank_start_ps);
-    times->rank_exit_ps = malloc((exits + 1) * sizeof *times->rank_exit_ps);
-    if (times->phases.start_ps == NULL || times->phases.exit_ps == NULL ||
-        times->rank_start_ps == NULL || times->rank_exit_ps == NULL)
-        return false;
-    for (size_t i = 0; i < rank_count; i++)
-        sync_store_release(&times->rank_start_ps[i], INT64_MAX); /* no worker runs */
-    for (size_t i = 0; i < exits; i++)
-        sync_store_release(&times->rank_exit_ps[i], (uint64_t)-1);
-    return true;
+    times->rank_before_ps = calloc(rank_count + 1, sizeof *times->rank_before_ps);
+    times->rank_after_ps = calloc(exits + 1, sizeof *times->rank_after_ps);
+    return times->phases.start_ps != NULL && times->phases.exit_ps != NULL &&
+           times->rank_before_ps != NULL && times->rank_after_ps != NULL;
 }
 
 /* ---- on the workers -------------------------------------------------------------------------- */
@@ -98,12 +92,12 @@ void lp_batch_times_mark(struct lp_batch_times *times, uint32_t worker, uint32_t
         count_one(&mine->started);
         sync_lower(&mine->first_start_ps, record->t_ps);
         sync_raise(&mine->last_start_ps, record->t_ps);
-        sync_lower(&times->rank_start_ps[rank], record->t_ps);
+        sync_raise(&times->rank_before_ps[rank], INT64_MAX - record->t_ps);
         *phase = 255;
         return;
     }
     if (*phase < phases)
-        sync_raise(&times->rank_exit_ps[(size_t)rank * phases + *phase], record->t_ps);
+        sync_raise(&times->rank_after_ps[(size_t)rank * phases + *phase], record->t_ps + 1);
     *phase = record->mark == LP_MARK_PHASE ? (uint8_t)record->phase : 255;
     if (record->mark == LP_MARK_END) {
         count_one(&mine->ended);
@@ -142,10 +136,10 @@ const struct lp_phases *lp_batch_times_phases(struct lp_batch_times *times)
     const struct lp_phases *const phases = &times->phases;
     const size_t ranks = phases->start_ps != NULL ? times->rank_count : 0;
     for (size_t i = 0; i < ranks; i++) {
-        const int64_t start_ps = (int64_t)sync_load_acquire(&times->rank_start_ps[i]);
-        phases->start_ps[i] = start_ps == INT64_MAX ? -1 : start_ps;
+        const int64_t before_ps = (int64_t)sync_load_acquire(&times->rank_before_ps[i]);
+        phases->start_ps[i] = before_ps == 0 ? -1 : INT64_MAX - before_ps;
     }
     for (size_t i = 0; i < ranks * phases->count; i++)
-        phases->exit_ps[i] = (int64_t)sync_load_acquire(&times->rank_exit_ps[i]);
+        phases->exit_ps[i] = (int64_t)sync_load_acquire(&times->rank_after_ps[i]) - 1;
     return phases;
 }

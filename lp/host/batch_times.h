@@ -42,9 +42,11 @@ struct lp_batch_times {
     uint32_t worker_count;
     struct lp_worker_times *of_worker; /* [worker_count] */
     struct lp_phases phases;
-    size_t rank_count;              /* of the phases */
-    struct sync_u64 *rank_start_ps; /* [rank]: INT64_MAX: none yet */
-    struct sync_u64 *rank_exit_ps;  /* [rank * phases.count + phase] */
+    size_t rank_count; /* of the phases */
+    /* 0: none yet. So memory of ranks that no kernel has, as in a folded machine, stays untouched
+     */
+    struct sync_u64 *rank_before_ps; /* [rank]: its first kernel starts INT64_MAX less this */
+    struct sync_u64 *rank_after_ps;  /* [rank * phases.count + phase]: 1 ps after its last exit */
     uint8_t *phase_of; /* [pe * queues + queue] the phase that the kernel on this hardware queue is
                           in, 255: none yet; of the PE's worker. The machine's, shared by all
                           batches */

@@ -143,8 +143,8 @@ static void call_collective(struct maker *maker, const struct workload_op *op)
     const struct step_source *const source = step_source_of(&run->plan, op);
     const uint32_t number = set->group_of[maker->rank];
     const uint32_t ranks = set->first[number + 1] - set->first[number];
-    const struct made_call call = {source, source->first + number, set->rank_in[maker->rank],
-                                   (enum dtype)op->dtype};
+    const struct made_call call = {source, run->plan.spec_of[source->first + number],
+                                   set->rank_in[maker->rank], (enum dtype)op->dtype};
     struct dist_group *const group = dist_group_at(run->dist, call.spec);
     const uint64_t n_elem = step_elements(source, op, ranks), block = n_elem / ranks;
     const enum redop redop = (enum redop)op->redop;
@@ -206,7 +206,7 @@ static void call_message(struct maker *maker, uint32_t meeting)
     const uint64_t from_splits[2] = {message.from < message.to ? n_elem : 0,
                                      message.from < message.to ? 0 : n_elem};
     const uint64_t none[2] = {0, 0};
-    const struct made_call call = {source, run->plan.pair_of[meeting],
+    const struct made_call call = {source, run->plan.spec_of[run->plan.pair_of[meeting]],
                                    maker->rank > (sends ? message.to : message.from),
                                    (enum dtype)op->dtype};
     struct tensor *const tensor =
@@ -315,7 +315,7 @@ static struct step_span *span_of(const struct step_run *run, uint32_t rank, uint
     return &run->result->spans[run->result->first_span[rank] + op];
 }
 
-/* The source whose group this is, by its number. */
+/* The source whose group this is, by its number, where all ranks are simulated. */
 static const struct step_source *source_of_spec(const struct step_run *run, uint32_t spec)
 {
     uint32_t s = 0;
@@ -362,7 +362,7 @@ static int verify_call(const struct step_run *run, const struct dist_completion 
     return add_hash(run, completion, error);
 }
 
-/* When its kernels began on each rank, and on the last one. */
+/* When its kernels began on each rank that is simulated, on the machine's clock. */
 static int step_completed(void *arg, const struct dist_completion *completion,
                           struct cw_error *error)
 {
@@ -372,18 +372,16 @@ static int step_completed(void *arg, const struct dist_completion *completion,
         lp_system_phases_of(dist_system(completion->dist), completion->batch);
     const bool alone = completion->collective == CCL_COMPUTE;
     const uint32_t size = alone ? 1 : completion->world_size;
-    int64_t met_ps = 0;
-    for (uint32_t i = 0; i < size; i++)
-        met_ps = phases->start_ps[i] > met_ps ? phases->start_ps[i] : met_ps;
     for (uint32_t i = 0; i < size; i++) {
         const uint32_t sip = alone ? completion->first_rank
                                    : run->plan.specs[dist_group_number(completion->group)].ranks[i];
-        struct step_span *const span =
-            span_of(run, run->plan.rank_of_sip[sip], dist_operation_of(completion, i));
-        span->start_ps = phases->start_ps[i];
-        span->met_ps = met_ps;
-        op = &step_program_of(run->options->graph, run->plan.rank_of_sip[sip])
-                  ->ops[dist_operation_of(completion, i)];
+        const uint32_t rank = run->plan.rank_of_sip[sip];
+        if (!step_is_live(&run->plan, rank))
+            continue;
+        const uint32_t index = dist_operation_of(completion, i);
+        struct step_span *const span = span_of(run, rank, index);
+        span->start_ps = span->met_ps = phases->start_ps[i];
+        op = &step_program_of(run->options->graph, rank)->ops[index];
     }
     return alone || !run->options->graph->verifies ? CW_OK
                                                    : verify_call(run, completion, op, error);
@@ -403,31 +401,79 @@ static int64_t ready_ps(const struct workload_program *p, const struct workload_
     return ready_ps;
 }
 
-/* The times that the io_cpus have noted; those of kernels' starts are there, on the machine's
- * clock. */
+/* The times that the rank's io_cpu has noted, on the machine's clock, as those of kernels' starts
+ * that are there. */
+static void take_noted(const struct step_run *run, uint32_t rank)
+{
+    struct lp_system *const system = dist_system(run->dist);
+    const struct workload_graph *const graph = run->options->graph;
+    const uint32_t sip = step_sip_of(graph, rank), count = step_program_of(graph, rank)->op_count;
+    const int64_t begun_ps = count > 0 ? lp_system_program_begun_ps(system, sip) : 0;
+    for (uint32_t op = 0; op < count; op++) {
+        const struct lp_program_times times = lp_system_program_times(system, sip, op);
+        struct step_span *const span = span_of(run, rank, op);
+        if (span->met_ps == 0)
+            span->start_ps = span->met_ps = times.start_ps + begun_ps;
+        span->end_ps = times.end_ps + begun_ps;
+    }
+}
+
+/* When the last of those that meet has begun. Where communication is free, they have met when all
+ * is over. */
+static void take_meetings(const struct step_run *run)
+{
+    const struct step_plan *const plan = &run->plan;
+    const struct workload_meetings *const meetings = &plan->meetings;
+    for (uint32_t m = 0; m < meetings->count; m++) {
+        int64_t met_ps = 0;
+        for (uint64_t i = meetings->first_part[m]; i < meetings->first_part[m + 1]; i++) {
+            const struct workload_part *const part = &meetings->parts[i];
+            const struct step_span *const span = span_of(run, plan->live_of[part->rank], part->op);
+            const int64_t t_ps = plan->program.meets ? span->end_ps : span->start_ps;
+            met_ps = t_ps > met_ps ? t_ps : met_ps;
+        }
+        for (uint64_t i = meetings->first_part[m]; i < meetings->first_part[m + 1]; i++)
+            if (step_is_live(plan, meetings->parts[i].rank))
+                span_of(run, meetings->parts[i].rank, meetings->parts[i].op)->met_ps = met_ps;
+    }
+}
+
+/* From the machine's clock to the step's. */
+static void count_from_begin(const struct step_run *run, uint32_t rank)
+{
+    const struct workload_program *const p = step_program_of(run->options->graph, rank);
+    struct step_span *const spans = span_of(run, rank, 0);
+    const int64_t begun_ps =
+        p->op_count > 0 ? lp_system_program_begun_ps(dist_system(run->dist),
+                                                     step_sip_of(run->options->graph, rank))
+                        : 0;
+    for (uint32_t op = 0; op < p->op_count; op++) {
+        spans[op].start_ps -= begun_ps;
+        spans[op].met_ps -= begun_ps;
+        spans[op].end_ps -= begun_ps;
+        if (spans[op].end_ps > run->result->step_ps)
+            run->result->step_ps = spans[op].end_ps;
+    }
+    for (uint32_t op = 0; op < p->op_count; op++)
+        spans[op].ready_ps = ready_ps(p, &p->ops[op], spans);
+}
+
+/* The times of all ranks: those that are not simulated have those of the ranks that are in their
+ * place. */
 static void take_times(const struct step_run *run)
 {
     const struct workload_graph *const graph = run->options->graph;
-    struct lp_system *const system = dist_system(run->dist);
-    for (uint32_t rank = 0; rank < graph->rank_count; rank++) {
-        const uint32_t sip = step_sip_of(graph, rank);
-        const uint32_t count = step_program_of(graph, rank)->op_count;
-        const int64_t begun_ps = count > 0 ? lp_system_program_begun_ps(system, sip) : 0;
-        for (uint32_t op = 0; op < count; op++) {
-            const struct lp_program_times times = lp_system_program_times(system, sip, op);
-            struct step_span *const span = span_of(run, rank, op);
-            span->start_ps = span->met_ps > 0 ? span->start_ps - begun_ps : times.start_ps;
-            span->met_ps = span->met_ps > 0 ? span->met_ps - begun_ps : times.start_ps;
-            span->end_ps = times.end_ps;
-            if (run->plan.program.sip[sip].ops[op].kind == LP_PROGRAM_MEET)
-                span->met_ps = times.end_ps;
-            if (times.end_ps > run->result->step_ps)
-                run->result->step_ps = times.end_ps;
-        }
-        const struct workload_program *const p = step_program_of(graph, rank);
-        for (uint32_t op = 0; op < count; op++)
-            span_of(run, rank, op)->ready_ps = ready_ps(p, &p->ops[op], span_of(run, rank, 0));
-    }
+    for (uint32_t rank = 0; rank < graph->rank_count; rank++)
+        if (step_is_live(&run->plan, rank))
+            take_noted(run, rank);
+    take_meetings(run);
+    for (uint32_t rank = 0; rank < graph->rank_count; rank++)
+        if (step_is_live(&run->plan, rank))
+            count_from_begin(run, rank);
+    for (uint32_t rank = 0; rank < graph->rank_count; rank++)
+        if (!step_is_live(&run->plan, rank))
+            memcpy(span_of(run, rank, 0), span_of(run, run->plan.live_of[rank], 0),
+                   step_program_of(graph, rank)->op_count * sizeof *run->result->spans);
 }
 
 static int allocate(struct step_result *result, const struct workload_graph *graph,
@@ -522,6 +568,7 @@ static int run_on_machine(struct step_run *run, struct cw_error *error)
         code = dist_spawn(run->dist, step_worker, run, error);
     if (code == CW_OK)
         take_times(run);
+    run->result->folded = run->plan.folded;
     if (has_begun && run->options->ends != NULL)
         code = run->options->ends(arg, run->dist, code, error);
     dist_free(run->dist);

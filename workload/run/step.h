@@ -29,6 +29,12 @@ struct step_span {
     int64_t end_ps;   /* it is over on the rank: what depends on it may begin */
 };
 
+/* Which SIPs were simulated (workload/STEPS.md, "Folded steps"). */
+struct step_folded {
+    uint32_t sips, of; /* so many of the machine's. All: nothing folds */
+    char why[400];     /* why not fewer, in one sentence; "": as few as the topology allows */
+};
+
 struct step_result {
     int64_t step_ps;         /* until the last operation is over on all ranks */
     uint64_t *first_span;    /* [rank_count + 1] rank r's spans are spans[first_span[r]] ... */
@@ -36,13 +42,22 @@ struct step_result {
     uint64_t wrong;          /* elements of verified results that are wrong */
     bool verified;
     enum proof proof; /* of the reductions among them; without any, values were moved */
-    uint64_t hash;    /* of their values, of each call when it ends; verified ones alone */
+    struct step_folded folded;
+    uint64_t hash; /* of their values, of each call when it ends; verified ones alone */
+};
+
+/* Whether ranks that do the same are simulated once. */
+enum step_fold {
+    STEP_FOLD_OFF,
+    STEP_FOLD_AUTO, /* where that is exact */
+    STEP_FOLD_ON    /* where that is not exact, the step is refused, with the reason */
 };
 
 struct step_options {
     const struct config *config;
     const struct workload_graph *graph; /* checked */
     struct step_modes modes;
+    enum step_fold fold;
     struct dist_options dist; /* machine, threads, listeners; the runner sets groups and needs */
     /* With dist.arg. The machine is there and nothing has run on it yet. NULL: none. */
     int (*begins)(void *arg, struct dist *machine, struct cw_error *error);

@@ -16,6 +16,7 @@
 #include "collectives/config/config_tree.h"
 #include "collectives/runtime/install_plan.h"
 #include "hw/topology/topology.h"
+#include "workload/run/step_fold.h"
 
 static int no_memory(struct cw_error *error) { return cw_error_memory(error, "the step"); }
 
@@ -122,7 +123,7 @@ static struct step_source *add_source(struct step_plan *plan, uint32_t set,
     *source = (struct step_source){.set = set,
                                    .collective = (uint8_t)collective,
                                    .config = *plan->options->config,
-                                   .first = plan->spec_count};
+                                   .first = plan->group_count};
     config_entry(plan->options->config, entry, &source->config.ccl);
     source->config.ccl.n_elem = 0;
     if (set_policy(source, ranks, error) != CW_OK)
@@ -316,7 +317,7 @@ static int find_sources(struct step_plan *plan, struct cw_error *error)
                 if (source == NULL)
                     return error->exit_code;
                 source->groups = set->groups;
-                plan->spec_count += set->groups;
+                plan->group_count += set->groups;
             }
             expect(source, op, ranks);
         }
@@ -380,7 +381,7 @@ static struct pair *find_pairs(struct step_plan *plan, uint32_t *count, struct c
         if (step_message_of(plan, i, &message)) {
             const struct pair key = pair_of(&message);
             const struct pair *const found = bsearch(&key, pairs, *count, sizeof *pairs, by_pair);
-            plan->pair_of[i] = plan->spec_count + (uint32_t)(found - pairs);
+            plan->pair_of[i] = plan->group_count + (uint32_t)(found - pairs);
         }
     return pairs;
 }
@@ -436,39 +437,66 @@ static void share_queues(struct step_plan *plan)
 
 /* ---- process groups -------------------------------------------------------------------------- */
 
-static void fill_spec(struct step_plan *plan, uint32_t spec, const struct step_source *source,
-                      uint32_t *members, uint32_t count)
-{
-    plan->specs[spec] = (struct dist_group_spec){.name = plan->names[spec],
-                                                 .ranks = members,
-                                                 .count = count,
-                                                 .config = &source->config,
-                                                 .queue = source->queue};
-}
-
-static void fill_specs(struct step_plan *plan, const struct pair *pairs)
+/* The SIPs of all groups. */
+static void place_groups(struct step_plan *plan, const struct pair *pairs)
 {
     const struct workload_graph *const graph = plan->options->graph;
-    uint32_t *at = plan->members;
+    uint32_t at = 0;
     for (uint32_t s = 0; s < plan->source_count; s++) {
         const struct step_source *const source = &plan->sources[s];
         for (uint32_t g = 0; g < source->groups; g++) {
-            const uint32_t spec = source->first + g;
-            uint32_t count = 2;
-            if (source->set == WORKLOAD_NONE) {
-                at[0] = step_sip_of(graph, pairs[g].low);
-                at[1] = step_sip_of(graph, pairs[g].high);
-                snprintf(plan->names[spec], sizeof plan->names[spec], "%u-%u", pairs[g].low,
-                         pairs[g].high);
-            } else {
-                const struct workload_set *const set = &graph->sets[source->set];
-                count = set->first[g + 1] - set->first[g];
-                for (uint32_t i = 0; i < count; i++)
-                    at[i] = step_sip_of(graph, set->ranks[set->first[g] + i]);
-                snprintf(plan->names[spec], sizeof plan->names[spec], "%.32s.%u", set->name, g);
+            const struct workload_set *const set =
+                source->set != WORKLOAD_NONE ? &graph->sets[source->set] : NULL;
+            plan->first_member[source->first + g] = at;
+            if (set == NULL) {
+                plan->members[at++] = step_sip_of(graph, pairs[g].low);
+                plan->members[at++] = step_sip_of(graph, pairs[g].high);
             }
-            fill_spec(plan, spec, source, at, count);
-            at += count;
+            for (uint32_t i = set != NULL ? set->first[g] : 0; set != NULL && i < set->first[g + 1];
+                 i++)
+                plan->members[at++] = step_sip_of(graph, set->ranks[i]);
+        }
+    }
+    plan->first_member[plan->group_count] = at;
+}
+
+static bool has_live_rank(const struct step_plan *plan, const struct step_group *group)
+{
+    for (uint32_t i = 0; i < group->count; i++)
+        if (step_is_live(plan, plan->rank_of_sip[group->sips[i]]))
+            return true;
+    return false;
+}
+
+static void name_spec(const struct step_plan *plan, const struct step_source *source, uint32_t g,
+                      const struct step_group *group, char *name)
+{
+    enum { NAME_BYTES = sizeof *plan->names };
+    if (source->set == WORKLOAD_NONE)
+        snprintf(name, NAME_BYTES, "%u-%u", plan->rank_of_sip[group->sips[0]],
+                 plan->rank_of_sip[group->sips[1]]);
+    else
+        snprintf(name, NAME_BYTES, "%.32s.%u", plan->options->graph->sets[source->set].name, g);
+}
+
+/* Process groups are made of groups with ranks that are simulated. */
+static void fill_specs(struct step_plan *plan)
+{
+    for (uint32_t s = 0; s < plan->source_count; s++) {
+        const struct step_source *const source = &plan->sources[s];
+        for (uint32_t g = 0; g < source->groups; g++) {
+            const struct step_group group = step_group_of(plan, source->first + g);
+            const uint32_t spec = plan->spec_count;
+            plan->spec_of[source->first + g] = WORKLOAD_NONE;
+            if (!has_live_rank(plan, &group))
+                continue;
+            plan->spec_of[source->first + g] = plan->spec_count++;
+            name_spec(plan, source, g, &group, plan->names[spec]);
+            plan->specs[spec] = (struct dist_group_spec){.name = plan->names[spec],
+                                                         .ranks = group.sips,
+                                                         .count = group.count,
+                                                         .config = &source->config,
+                                                         .queue = source->queue};
         }
     }
 }
@@ -487,7 +515,7 @@ static struct pair *add_pairs(struct step_plan *plan, uint32_t *count, struct cw
         return NULL;
     }
     source->groups = *count;
-    plan->spec_count += *count;
+    plan->group_count += *count;
     for (uint32_t i = 0; i < plan->meetings.count; i++)
         if (step_message_of(plan, i, &message))
             expect(source,
@@ -496,9 +524,22 @@ static struct pair *add_pairs(struct step_plan *plan, uint32_t *count, struct cw
     return pairs;
 }
 
-static int make_groups(struct step_plan *plan, struct cw_error *error)
+/* Members of all groups of all sources. */
+static size_t count_members(const struct step_plan *plan)
 {
-    const struct workload_graph *const graph = plan->options->graph;
+    size_t members = 0;
+    for (uint32_t s = 0; s < plan->source_count; s++) {
+        const struct step_source *const source = &plan->sources[s];
+        const struct workload_set *const sets = plan->options->graph->sets;
+        members += source->set == WORKLOAD_NONE ? 2 * (size_t)source->groups
+                                                : sets[source->set].first[source->groups];
+    }
+    return members;
+}
+
+/* The groups that collectives and messages are of. With free communication there are none. */
+static int find_groups(struct step_plan *plan, struct cw_error *error)
+{
     uint32_t pair_count = 0;
     if (plan->options->modes.free_communication)
         return CW_OK;
@@ -507,21 +548,34 @@ static int make_groups(struct step_plan *plan, struct cw_error *error)
     struct pair *const pairs = add_pairs(plan, &pair_count, error);
     if (pairs == NULL)
         return error->exit_code;
-    size_t members = 2 * (size_t)pair_count;
-    for (uint32_t s = 0; s < plan->source_count; s++)
-        if (plan->sources[s].set != WORKLOAD_NONE)
-            members +=
-                graph->sets[plan->sources[s].set].first[graph->sets[plan->sources[s].set].groups];
-    plan->members = malloc((members + 1) * sizeof *plan->members);
-    plan->specs = calloc(plan->spec_count + 1, sizeof *plan->specs);
-    plan->names = calloc(plan->spec_count + 1, sizeof *plan->names);
-    const bool has_memory = plan->members != NULL && plan->specs != NULL && plan->names != NULL;
+    const size_t groups = plan->group_count;
+    plan->members = malloc((count_members(plan) + 1) * sizeof *plan->members);
+    plan->first_member = malloc((groups + 1) * sizeof *plan->first_member);
+    plan->spec_of = malloc((groups + 1) * sizeof *plan->spec_of);
+    plan->specs = calloc(groups + 1, sizeof *plan->specs);
+    plan->names = calloc(groups + 1, sizeof *plan->names);
+    const bool has_memory = plan->members != NULL && plan->first_member != NULL &&
+                            plan->spec_of != NULL && plan->specs != NULL && plan->names != NULL;
     if (has_memory) {
         share_queues(plan);
-        fill_specs(plan, pairs);
+        place_groups(plan, pairs);
     }
     free(pairs);
     return has_memory ? CW_OK : no_memory(error);
+}
+
+/* Which ranks are simulated, and for which others. */
+static int find_live_ranks(struct step_plan *plan, struct cw_error *error)
+{
+    const struct workload_graph *const graph = plan->options->graph;
+    const int code = step_fold_find(plan, error);
+    plan->live_of = malloc(graph->rank_count * sizeof *plan->live_of);
+    if (code != CW_OK || plan->live_of == NULL)
+        return code != CW_OK ? code : no_memory(error);
+    for (uint32_t rank = 0; rank < graph->rank_count; rank++)
+        plan->live_of[rank] =
+            plan->rank_of_sip[hw_fold_representative(&plan->fold, step_sip_of(graph, rank))];
+    return CW_OK;
 }
 
 /* ---- programs -------------------------------------------------------------------------------- */
@@ -662,7 +716,7 @@ static int make_program(struct step_plan *plan, uint32_t rank, struct cw_error *
 {
     const struct workload_graph *const graph = plan->options->graph;
     const struct workload_program *const p = step_program_of(graph, rank);
-    struct lp_program_of_sip *const own = &plan->program.sip[step_sip_of(graph, rank)];
+    struct lp_program_of_sip *const own = step_lp_program(plan, step_sip_of(graph, rank));
     struct edges edges = {.count = 0};
     own->count = p->op_count;
     own->ops = calloc(p->op_count + 1, sizeof *own->ops);
@@ -691,6 +745,11 @@ static int make_program(struct step_plan *plan, uint32_t rank, struct cw_error *
     return laid ? CW_OK : no_memory(error);
 }
 
+static struct lp_program_op *lp_op_of(const struct step_plan *plan, struct lp_program_place at)
+{
+    return &step_lp_program(plan, at.sip)->ops[at.op];
+}
+
 /* Those that meet know each other. */
 static void join_meetings(struct step_plan *plan)
 {
@@ -705,13 +764,14 @@ static void join_meetings(struct step_plan *plan)
         const uint32_t first = (uint32_t)meetings->first_part[m];
         const uint32_t count = (uint32_t)meetings->first_part[m + 1] - first;
         const struct lp_program_place *const member = &program->members[first];
-        struct lp_program_op *const leader = &program->sip[member[0].sip].ops[member[0].op];
-        leader->first_member = first;
-        leader->member_count = count;
         const bool exchanges = step_message_of(plan, m, &message) && !program->meets;
+        if (step_is_live(plan, meetings->parts[first].rank)) {
+            lp_op_of(plan, member[0])->first_member = first;
+            lp_op_of(plan, member[0])->member_count = count;
+        }
         for (uint32_t i = 0; i < count; i++) /* of two, the other one; else the first */
-            program->sip[member[i].sip].ops[member[i].op].other =
-                member[exchanges && i == 0 ? 1 : 0];
+            if (step_is_live(plan, meetings->parts[first + i].rank))
+                lp_op_of(plan, member[i])->other = member[exchanges && i == 0 ? 1 : 0];
     }
 }
 
@@ -748,7 +808,8 @@ static bool count_partners(const struct step_plan *plan, uint32_t *most)
         for (uint32_t g = 0; plan->sources[i].set == WORKLOAD_NONE && g < plan->sources[i].groups;
              g++)
             for (uint32_t end = 0; end < 2; end++) {
-                uint32_t *const of = &count_of[plan->specs[plan->sources[i].first + g].ranks[end]];
+                uint32_t *const of =
+                    &count_of[step_group_of(plan, plan->sources[i].first + g).sips[end]];
                 *most = ++*of > *most ? *of : *most;
             }
     free(count_of);
@@ -760,22 +821,22 @@ static int make_programs(struct step_plan *plan, struct cw_error *error)
     const struct workload_graph *const graph = plan->options->graph;
     const struct step_modes *const modes = &plan->options->modes;
     const uint64_t members = plan->meetings.first_part[plan->meetings.count];
-    plan->program = (struct lp_program){
-        .sip = calloc(plan->options->config->hw.sip_count, sizeof *plan->program.sip),
-        .members = malloc((members + 1) * sizeof *plan->program.members),
-        .free_control = modes->free_launches,
-        .meets = modes->free_communication,
-        .turns = 1 + graph->stream_count};
+    plan->program =
+        (struct lp_program){.sip = calloc(plan->fold.sips, sizeof *plan->program.sip),
+                            .members = malloc((members + 1) * sizeof *plan->program.members),
+                            .free_control = modes->free_launches,
+                            .meets = modes->free_communication,
+                            .turns = 1 + graph->stream_count};
     if (plan->program.sip == NULL || plan->program.members == NULL)
         return no_memory(error);
     for (uint32_t rank = 0; rank < graph->rank_count; rank++)
-        if (make_program(plan, rank, error) != CW_OK)
+        if (step_is_live(plan, rank) && make_program(plan, rank, error) != CW_OK)
             return error->exit_code;
     join_meetings(plan);
     if (!count_partners(plan, &plan->launches))
         return no_memory(error);
     for (uint32_t rank = 0; rank < graph->rank_count; rank++) {
-        const uint32_t waiting = count_waiting(plan, rank);
+        const uint32_t waiting = step_is_live(plan, rank) ? count_waiting(plan, rank) : 0;
         plan->launches = waiting > plan->launches ? waiting : plan->launches;
     }
     return CW_OK;
@@ -789,14 +850,17 @@ int step_plan_make(const struct step_options *options, uint32_t rings_from, stru
     if (code == CW_OK)
         code = workload_meetings_of(options->graph, &plan->meetings, error);
     if (code == CW_OK)
-        code = make_groups(plan, error);
+        code = find_groups(plan, error);
+    if (code == CW_OK)
+        code = find_live_ranks(plan, error);
+    if (code == CW_OK)
+        fill_specs(plan);
     return code == CW_OK ? make_programs(plan, error) : code;
 }
 
 void step_plan_free(struct step_plan *plan)
 {
-    for (uint32_t sip = 0; plan->program.sip != NULL && sip < plan->options->config->hw.sip_count;
-         sip++) {
+    for (uint32_t sip = 0; plan->program.sip != NULL && sip < plan->fold.sips; sip++) {
         free(plan->program.sip[sip].ops);
         free(plan->program.sip[sip].next);
         free(plan->program.sip[sip].runs);
@@ -807,6 +871,9 @@ void step_plan_free(struct step_plan *plan)
     free(plan->sources);
     free(plan->specs);
     free(plan->members);
+    free(plan->first_member);
+    free(plan->spec_of);
+    free(plan->live_of);
     free(plan->names);
     workload_meetings_free(&plan->meetings);
     free(plan->pair_of);

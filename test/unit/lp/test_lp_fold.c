@@ -9,7 +9,7 @@
 
 #include "hw/topology/fold.h"
 
-enum { ROUNDS = 3, PES_MAX = 512, SRAM_AT = 1 << 20 };
+enum { SEEDS = 12, ROUNDS = 3, PES_MAX = 512, SRAM_AT = 1 << 20 };
 
 /* What kernels of both machines look up; const while they run. */
 static struct {
@@ -17,6 +17,7 @@ static struct {
     struct hw_fold fold, digits; /* digits: the candidate that `fold` is a part of */
     uint64_t seed;
     bool one_sided, by_class;
+    bool in_step; /* all tiles are alike: many events meet */
 } plan;
 
 static uint64_t draw(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
@@ -38,6 +39,8 @@ enum { SIZE, TURN, STEP, PEER, WHAT };
 static uint32_t planned(uint32_t round, struct hw_place place, uint32_t dir, uint32_t slot)
 {
     const uint64_t z = draw(round, dir, key_of(place), SIZE);
+    if (plan.in_step)
+        return slot / 2;
     return z % 3 == 0 ? 0 : 2 + (uint32_t)((z >> 8) % (slot / 2)) * 2;
 }
 
@@ -91,17 +94,30 @@ static enum hw_dir turn(const struct tl *tl, const struct fold_frame *f)
     return (enum hw_dir)((f->i + draw(f->round, 0, key_of(tl_place(tl)), TURN)) % HW_DIR_BUILT_IN);
 }
 
+/* Exchanges in a direction that the fold does not keep are none of classes of SIPs. */
+static bool is_used(const struct tl *tl, enum hw_dir dir)
+{
+    const bool global = dir >= HW_DIR_GLOBAL_N && dir <= HW_DIR_GLOBAL_W;
+    return tl_installed(tl, dir) &&
+           (!global || hw_fold_keeps_direction(&plan.hw, &plan.fold, (enum hw_port)(dir & 3)));
+}
+
 static uint32_t to_send(const struct tl *tl, const struct fold_frame *f, enum hw_dir dir)
 {
-    return tl_installed(tl, dir) ? planned(f->round, tl_place(tl), dir, tl_slot_bytes(tl)) : 0;
+    return is_used(tl, dir) ? planned(f->round, tl_place(tl), dir, tl_slot_bytes(tl)) : 0;
 }
 
 static uint32_t to_receive(const struct tl *tl, const struct fold_frame *f, enum hw_dir dir)
 {
     struct hw_place peer;
-    if (!tl_installed(tl, dir) || !hw_dir_neighbour(&plan.hw, tl_place(tl), dir, &peer))
+    if (!is_used(tl, dir) || !hw_dir_neighbour(&plan.hw, tl_place(tl), dir, &peer))
         return 0;
     return planned(f->round, peer, dir ^ 1, tl_slot_bytes(tl));
+}
+
+static uint32_t work_of(const struct tl *tl, const struct fold_frame *f)
+{
+    return plan.in_step ? 8 : 1 + (uint32_t)draw(f->round, 0, key_of(tl_place(tl)), STEP) % 64;
 }
 
 static enum tl_status fold_run(struct tl *tl, void *frame)
@@ -109,9 +125,7 @@ static enum tl_status fold_run(struct tl *tl, void *frame)
     struct fold_frame *const f = frame;
     TL_BEGIN(&f->line);
     for (; f->round < ROUNDS; f->round++) {
-        TL_CALL(&f->line,
-                tl_math(tl, LP_MATH_SUM, 0, tl_tcm(0), tl_tcm(128),
-                        1 + (uint32_t)draw(f->round, 0, key_of(tl_place(tl)), STEP) % 64));
+        TL_CALL(&f->line, tl_math(tl, LP_MATH_SUM, 0, tl_tcm(0), tl_tcm(128), work_of(tl, f)));
         for (f->i = 0; f->i < HW_DIR_BUILT_IN; f->i++)
             if (to_send(tl, f, turn(tl, f)) > 0)
                 TL_CALL(&f->line,
@@ -168,18 +182,20 @@ static void run_machine(struct machine *m, const struct hw_fold *fold, struct ou
     m->unmapped = true;
     machine_start(m);
     const uint32_t sip_pes = hw_cubes(&m->hw) * hw_pes(&m->hw);
+    const uint32_t sips = fold != NULL ? fold->sips : m->hw.sip_count;
     assert_int_equal(lp_system_begin_batch(
                          m->system, &(struct lp_batch_options){.kernel = &fold_kernel}, &m->error),
                      CW_OK);
-    for (uint32_t pe = 0; pe < hw_pe_count(&m->hw); pe++)
-        if (fold == NULL || hw_fold_representative(fold, pe / sip_pes) == pe / sip_pes)
-            assert_int_equal(
-                lp_system_submit_launch(m->system, pe, &fold_kernel,
-                                        &(struct tl_args){.rank = pe / sip_pes, .dtype = LP_F16},
-                                        &m->error),
-                CW_OK);
+    for (uint32_t i = 0; i < sips * sip_pes; i++) {
+        const uint32_t index = i / sip_pes, sip = fold != NULL ? hw_fold_sip(fold, index) : index;
+        const struct tl_args args = {.rank = sip, .dtype = LP_F16};
+        assert_int_equal(lp_system_submit_launch(m->system, sip * sip_pes + i % sip_pes,
+                                                 &fold_kernel, &args, &m->error),
+                         CW_OK);
+    }
     if (lp_system_drain(m->system, &m->error) != CW_OK)
-        fail_msg("%s", m->error.text);
+        fail_msg("%s, seed %u: %s", fold != NULL ? "folded" : "unfolded", (unsigned)plan.seed,
+                 m->error.text);
     machine_free(m);
 }
 
@@ -225,28 +241,95 @@ static struct machine *make_plain(const struct hw_config *hw)
 {
     struct machine *const m = small_machine(1, 1, 1);
     m->hw = *hw;
+    m->hw.contention = (enum hw_contention)(plan.seed % 3);
+    m->config.slots = (enum hw_memory)(plan.seed / 2 % 3);
+    m->config.credit_fabric = plan.seed % 4 == 1;
+    m->config.single_vc = plan.seed % 8 == 2;
+    m->config.poll = plan.seed % 5 == 2;
+    m->config.n_slots = 2 + (uint32_t)plan.seed % 3;
+    m->config.fairness_strict = plan.seed % 2;
     m->needs.peers = plan.one_sided ? 16 : 0;
     return m;
 }
 
-static void the_widest_fold_of_a_torus_is_the_torus(void **state)
+static bool narrow_at_random(void *arg, const struct hw_fold *one_digit)
+{
+    (void)one_digit;
+    return cw_rng_u64(arg) % 2 == 0;
+}
+
+/* Each candidate, and some of the folds that have some of its turns, with kernels and machines of
+ * many kinds. */
+static void check_machine(struct hw_config hw)
+{
+    uint32_t folds = 0;
+    for (uint32_t c = 0; hw_fold_candidate(&hw, c, &plan.digits); c++)
+        for (plan.seed = 0; plan.seed < SEEDS; plan.seed++) {
+            struct cw_rng rng = cw_rng_seeded(plan.seed, c);
+            plan.fold = plan.digits;
+            plan.by_class = plan.seed % 3 == 2;
+            plan.one_sided = plan.seed % 2;
+            plan.in_step = false;
+            if (plan.seed % 3 > 0)
+                hw_fold_narrow(&plan.fold, narrow_at_random, &rng);
+            if (plan.fold.sips == plan.fold.of)
+                continue;
+            const uint32_t differ = differing(make_plain, &hw);
+            folds++;
+            if (differ > 0)
+                fail_msg("%s, candidate %u, seed %u: %u of %u SIPs: %u PEs differ",
+                         hw.sip_topology->name, c, (unsigned)plan.seed, plan.fold.sips,
+                         plan.fold.of, differ);
+        }
+    assert_true(folds >= 5);
+}
+
+static void rings_and_toruses_fold(void **state)
 {
     (void)state;
-    const struct hw_config hw = joined(&hw_torus_2d, 16, (struct hw_sip_size){0});
+    const struct hw_sip_size none = {0};
+    check_machine(joined(&hw_ring_1d, 2, none));
+    check_machine(joined(&hw_ring_1d, 6, none));
+    check_machine(joined(&hw_torus_2d, 12, (struct hw_sip_size){.w = 3, .h = 4}));
+    check_machine(joined(&hw_torus_3d, 12, (struct hw_sip_size){.w = 3, .h = 2, .d = 2}));
+}
+
+static void full_meshes_switches_and_levels_fold(void **state)
+{
+    (void)state;
+    const struct hw_sip_size none = {0};
+    struct hw_sip_size levels = {0};
+    check_machine(joined(&hw_fully_connected, 6, none));
+    check_machine(joined(&hw_switch, 6, none));
+    check_machine(joined(&hw_pair_switch, 8, none));
+    hw_sip_dims_add(&levels.dims, HW_SIP_RING, 3, HW_LINK_LEVEL_1);
+    hw_sip_dims_add(&levels.dims, HW_SIP_SWITCH, 4, HW_LINK_LEVEL_1 + 1);
+    check_machine(joined(&hw_levels, 12, levels));
+}
+
+/* Time and memory depend on the SIPs that have LPs alone. */
+static void a_machine_of_a_million_sips_folds_onto_one(void **state)
+{
+    (void)state;
+    const struct hw_config hw =
+        joined(&hw_torus_2d, 1 << 20, (struct hw_sip_size){.w = 1024, .h = 1024});
+    static struct outcome folded;
     assert_true(hw_fold_candidate(&hw, 0, &plan.digits));
     plan.fold = plan.digits;
-    plan.by_class = false;
-    for (plan.seed = 0; plan.seed < 8; plan.seed++) {
-        plan.one_sided = plan.seed % 2;
-        const uint32_t differ = differing(make_plain, &hw);
-        print_message("seed %u: %u differ\n", (unsigned)plan.seed, differ);
-    }
+    plan.hw = hw;
+    plan.seed = 1;
+    plan.one_sided = true;
+    struct machine *const m = make_plain(&hw);
+    run_machine(m, &plan.fold, &folded);
+    assert_true(folded.ps[hw_cubes(&hw) * hw_pes(&hw) - 1][1] > 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_widest_fold_of_a_torus_is_the_torus),
+        cmocka_unit_test(rings_and_toruses_fold),
+        cmocka_unit_test(full_meshes_switches_and_levels_fold),
+        cmocka_unit_test(a_machine_of_a_million_sips_folds_onto_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

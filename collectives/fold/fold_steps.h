@@ -1,0 +1,39 @@
+/*
+ * fold_steps.h: whether the relabellings of a fold map a schedule onto itself: every rank's part is
+ * compared with its representative's.
+ *
+ * Two parts are the same if they have the same threads, and each step of one has in the other the
+ * same operation, channel, count, waits and buffers, peers that the relabelling maps onto each
+ * other, and values of the same lengths. Numbers of chunks may differ, if one map between the
+ * places of both ranks explains all differences. Then both are the same program on two machines
+ * that are the same (proof in fold_steps.c), but for addresses, on which no time depends.
+ *
+ * Linear in the steps and the chunks that they move; no memory is taken for each rank. Host side.
+ */
+#ifndef COLLECTIVES_FOLD_STEPS_H
+#define COLLECTIVES_FOLD_STEPS_H
+
+#include "collectives/schedule/schedule.h"
+#include "hw/topology/fold.h"
+
+struct fold_steps;
+
+struct fold_steps_request {
+    const struct schedule *schedule; /* without faults; no sketch */
+    const struct hw_config *hw;
+    const struct ccl_config *ccl;
+    /* [count] elements per shard of the input, of the calls that go by it */
+    const uint64_t *n_elem;
+    uint32_t count;
+};
+
+/* CW_NO_RESOURCE: out of memory. What the request points to outlives the result. */
+int fold_steps_create(const struct fold_steps_request *request, struct fold_steps **out,
+                      struct cw_error *error);
+void fold_steps_free(struct fold_steps *steps); /* accepts NULL */
+
+/* False: `why` names the first step that differs, or *error is filled. */
+bool fold_steps_keep(struct fold_steps *steps, const struct hw_fold *fold,
+                     char why[CCL_FOLD_WHY_BYTES], struct cw_error *error);
+
+#endif

@@ -1,0 +1,244 @@
+/*
+ * step_fold.c: finds the SIPs of a step that do the same (step_fold.h). A fold is made of turns,
+ * one for each dimension of the machine: each moves all SIPs on by a number of places. What each
+ * turn keeps, all of them keep.
+ *
+ * A turn keeps a step if
+ *   - it keeps the machine (hw_fold_keeps()), and SIPs with ranks become such SIPs;
+ *   - each rank does what the rank does that it becomes (workload_is_alike());
+ *   - the collectives of a group that becomes another one, each member the one of its number there,
+ *     are the same. They are, since an algorithm sees a group's size, and of its places only how
+ *     far they are from each other. A group that becomes itself, with its members moved, is not
+ * looked at yet;
+ *   - messages are the same from either end of a pair. They are, since the two ranks of
+ *     pairwise_all_to_all have the same steps;
+ *   - the queues of a group have the same place among a PE's as those of the group that it becomes.
+ */
+#include "workload/run/step_fold.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "workload/graph/alike.h"
+
+struct finding {
+    struct step_plan *plan;
+    uint32_t *to;   /* [rank_count] of the turn that is looked at */
+    uint8_t *layer; /* [group_count] of queues: parts of one layer share directions of PEs */
+    char why[WORKLOAD_WHY_BYTES]; /* of the last turn that was not kept */
+    struct cw_error *error;
+    int code; /* not CW_OK: *error is filled */
+};
+
+__attribute__((format(printf, 2, 3))) static bool refuse(struct finding *f, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(f->why, sizeof f->why, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+/* ---- ranks ----------------------------------------------------------------------------------- */
+
+/* Where the ranks go under the turn of one digit, which takes the SIP `step` places on to SIP 0. */
+static bool turn_ranks(struct finding *f, const struct hw_fold *turn)
+{
+    const struct workload_graph *const graph = f->plan->options->graph;
+    uint32_t from = 0;
+    for (uint32_t d = 0; d < turn->count; d++)
+        if (turn->digit[d].step < turn->digit[d].size)
+            from = turn->digit[d].step * turn->digit[d].stride;
+    for (uint32_t rank = 0; rank < graph->rank_count; rank++) {
+        const uint32_t sip = step_sip_of(graph, rank), to = hw_fold_moved(turn, from, sip);
+        f->to[rank] = f->plan->rank_of_sip[to];
+        if (f->to[rank] == WORKLOAD_NONE)
+            return refuse(f, "SIP %u has a rank, and SIP %u has none", sip, to);
+    }
+    return true;
+}
+
+/* ---- collectives ----------------------------------------------------------------------------- */
+
+/* A group becomes another one, or itself, and each member the one of its number there. */
+static bool keeps_numbers(const struct finding *f, const struct workload_set *set, uint32_t group)
+{
+    const uint32_t size = set->first[group + 1] - set->first[group];
+    for (uint32_t i = 0; i < size; i++)
+        if (workload_place_to(set, f->to, group, i) != i)
+            return false;
+    return true;
+}
+
+static bool keeps_collectives(struct finding *f, uint32_t source_number)
+{
+    const struct step_source *const source = &f->plan->sources[source_number];
+    const struct workload_set *const set = &f->plan->options->graph->sets[source->set];
+    for (uint32_t group = 0; group < source->groups; group++)
+        if (!keeps_numbers(f, set, group))
+            return refuse(f, "group %u of %s becomes group %u, with its ranks in another order",
+                          group, set->name, workload_group_to(set, f->to, group));
+    return true;
+}
+
+/* ---- queues ---------------------------------------------------------------------------------- */
+
+/* The group that a group of some source becomes. That of a pair is known by any of its messages. */
+static bool keeps_layers(struct finding *f)
+{
+    const struct step_plan *const plan = f->plan;
+    const struct workload_meetings *const m = &plan->meetings;
+    struct step_message message;
+    bool keeps = true;
+    for (uint32_t s = 0; s < plan->source_count; s++) {
+        const struct step_source *const source = &plan->sources[s];
+        for (uint32_t g = 0; source->set != WORKLOAD_NONE && g < source->groups; g++)
+            keeps &=
+                f->layer[source->first + g] ==
+                f->layer[source->first +
+                         workload_group_to(&plan->options->graph->sets[source->set], f->to, g)];
+    }
+    for (uint32_t i = 0; i < m->count; i++)
+        if (step_message_of(plan, i, &message)) {
+            const uint32_t to = m->of[m->first[f->to[message.send.rank]] + message.send.op];
+            keeps &= f->layer[plan->pair_of[i]] == f->layer[plan->pair_of[to]];
+        }
+    return keeps || refuse(f, "the queues of groups that become each other have other places");
+}
+
+/* Puts the queues of groups into layers, as lp_plan_add() does: each into the first one in which
+ * its SIPs have none. Of those of live ranks alone, where `live` is given. */
+static int put_into_layers(const struct step_plan *plan, bool live, uint8_t *layer_of,
+                           struct cw_error *error)
+{
+    const uint32_t sips = plan->options->config->hw.sip_count;
+    uint32_t *const last = calloc((size_t)sips + 1, sizeof *last); /* bits: layers of a SIP */
+    if (last == NULL)
+        return cw_error_memory(error, "the queues of a step");
+    for (uint32_t s = 0; s < plan->source_count; s++)
+        for (uint32_t g = 0; g < plan->sources[s].groups; g++) {
+            const uint32_t group = plan->sources[s].first + g;
+            const struct step_group members = step_group_of(plan, group);
+            uint32_t used = 0, layer = 0;
+            bool is_live = false;
+            for (uint32_t i = 0; i < members.count; i++) {
+                used |= last[members.sips[i]];
+                is_live |= hw_fold_representative(&plan->fold, members.sips[i]) == members.sips[i];
+            }
+            if (members.count < 2 || (live && !is_live))
+                continue;
+            while (layer < 31 && (used >> layer & 1) != 0)
+                layer++;
+            for (uint32_t i = 0; i < members.count; i++)
+                last[members.sips[i]] |= UINT32_C(1) << layer;
+            layer_of[group] = (uint8_t)layer;
+        }
+    free(last);
+    return CW_OK;
+}
+
+/* The queues of the groups that are made lie as if all were. */
+static int check_layers(struct finding *f, bool *same)
+{
+    uint8_t *const layer = malloc(f->plan->group_count + 1);
+    if (layer == NULL)
+        return cw_error_memory(f->error, "the queues of a step");
+    memcpy(layer, f->layer, f->plan->group_count);
+    const int code = put_into_layers(f->plan, true, layer, f->error);
+    *same = memcmp(layer, f->layer, f->plan->group_count) == 0;
+    free(layer);
+    return code;
+}
+
+/* With free communication the first rank of a meeting counts those that have come. */
+static bool keeps_first_ranks(struct finding *f)
+{
+    const struct workload_meetings *const m = &f->plan->meetings;
+    for (uint32_t i = 0; i < m->count; i++) {
+        const struct workload_part *const first = &m->parts[m->first_part[i]];
+        const uint32_t to = m->of[m->first[f->to[first->rank]] + first->op];
+        if (m->parts[m->first_part[to]].rank != f->to[first->rank])
+            return refuse(f, "with free communication the first rank of a group has to become the "
+                             "first one of a group");
+    }
+    return true;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static bool keeps_turn(void *arg, const struct hw_fold *turn)
+{
+    struct finding *const f = arg;
+    const struct step_plan *const plan = f->plan;
+    char why[HW_FOLD_WHY_BYTES];
+    if (f->code != CW_OK)
+        return false;
+    if (!hw_fold_keeps(&plan->options->config->hw, turn, why))
+        return refuse(f, "%s", why);
+    if (!turn_ranks(f, turn) ||
+        !workload_is_alike(plan->options->graph, &plan->meetings, f->to, f->why))
+        return false;
+    if (plan->options->modes.free_communication)
+        return keeps_first_ranks(f);
+    for (uint32_t s = 0; s < plan->source_count; s++)
+        if (plan->sources[s].set != WORKLOAD_NONE && !keeps_collectives(f, s))
+            return false;
+    return keeps_layers(f);
+}
+
+static const char *why_not(const struct step_plan *plan)
+{
+    return plan->options->graph->verifies ? "tensors have values" : NULL;
+}
+
+/* A fold with a turn that is not of a whole dimension would not keep the order of events. */
+static int find(struct finding *f)
+{
+    struct step_plan *const plan = f->plan;
+    const struct hw_config *const hw = &plan->options->config->hw;
+    struct hw_fold widest;
+    bool same = true;
+    if (!hw_fold_candidate(hw, 0, &widest) || !widest.translates || widest.sips == widest.of)
+        return refuse(f, "%s has no translations", hw->sip_topology->name) ? CW_OK : CW_OK;
+    f->code = put_into_layers(plan, false, f->layer, f->error);
+    const uint32_t possible = widest.sips;
+    hw_fold_narrow(&widest, keeps_turn, f);
+    if (f->code != CW_OK)
+        return f->code;
+    plan->fold = widest;
+    if (!plan->options->modes.free_communication)
+        f->code = check_layers(f, &same);
+    if (!same) {
+        hw_fold_none(hw, &plan->fold);
+        (void)refuse(f, "the queues of all groups lie otherwise than those of the simulated ones");
+    }
+    if (plan->fold.sips == possible)
+        f->why[0] = '\0';
+    return f->code;
+}
+
+int step_fold_find(struct step_plan *plan, struct cw_error *error)
+{
+    const struct workload_graph *const graph = plan->options->graph;
+    struct finding f = {.plan = plan,
+                        .to = malloc(graph->rank_count * sizeof *f.to),
+                        .layer = calloc(plan->group_count + 1, sizeof *f.layer),
+                        .error = error};
+    const char *const why = why_not(plan);
+    hw_fold_none(&plan->options->config->hw, &plan->fold);
+    if (f.to == NULL || f.layer == NULL)
+        f.code = cw_error_memory(error, "the comparison of ranks");
+    else if (why != NULL)
+        (void)refuse(&f, "%s", why);
+    else if (plan->options->fold != STEP_FOLD_OFF)
+        f.code = find(&f);
+    free(f.to);
+    free(f.layer);
+    plan->folded = (struct step_folded){.sips = plan->fold.sips, .of = plan->fold.of};
+    snprintf(plan->folded.why, sizeof plan->folded.why, "%s", f.why);
+    if (f.code == CW_OK && plan->options->fold == STEP_FOLD_ON && plan->fold.sips == plan->fold.of)
+        return cw_error_set(error, CW_USAGE, "--fold on: %s", f.why);
+    return f.code;
+}
