@@ -13,11 +13,12 @@
  * between drains. The same model runs unchanged under every synchronisation mode.
  *
  * Total order: events are handled in the order of
- *   (receive time, zero-delay depth, sending entity, number), then type, then payload bytes,
- * and events that are equal in all of that in the order of their LPs. An event that was injected,
- * or sent with a positive delay, has depth 0. An event that was sent with delay 0 has the depth of
- * the event that sent it, plus 1. The model chooses entity and number. They name the sender,
- * wherever it is placed, so that the order does not depend on the partition.
+ *   (receive time, zero-delay depth, sending entity, number, receiving LP, type),
+ * and events that are equal in all of that in the order of cw_model.tie or, without it, of their
+ * payload bytes. An event that was injected, or sent with a positive delay, has depth 0. An event
+ * that was sent with delay 0 has the depth of the event that sent it, plus 1. The model chooses
+ * entity and number. They name the sender, wherever it is placed, so that the order does not depend
+ * on the partition.
  *
  * cw_tuning.h has what makes a run on several threads faster and shows how it went; cw_inline.h
  * has the engine's own inline functions, and need not be read. This header includes both. They are
@@ -124,6 +125,9 @@ struct cw_model {
      * shows. So it checks every index and loop bound that it takes from state or payload
      * (cw_check). */
     void (*handle)(struct cw_ctx *ctx, const void *state, const struct cw_event *event);
+    /* The last word of the total order: a number that tells apart events that are equal in all else
+     * (two that commit must not have the same one). NULL: the payload's bytes decide. */
+    uint64_t (*tie)(const void *data, const struct cw_event *event);
 };
 
 /* The model's `data`. */

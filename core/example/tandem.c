@@ -78,7 +78,7 @@ int main(int argc, char **argv)
     static uint32_t lp_worker[LPS];
     static int64_t least_delay_ps[THREADS_MAX * THREADS_MAX];
     const uint64_t seed = 1;
-    const struct cw_model model = {"tandem", &seed, LPS, state_bytes, init, handle};
+    const struct cw_model model = {"tandem", &seed, LPS, state_bytes, init, handle, NULL};
     const uint32_t threads = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 1;
     struct cw_error error;
     struct cw_config config;

@@ -6,10 +6,13 @@
  * almost never reads the event itself, and the receiving LP, so that the LP's state can be fetched
  * early.
  *
- * I-ORDER-1: entry_before() is a strict total order on (time, depth, entity, number, type,
- * payload, LP). Events that are equal in all of these are interchangeable.
+ * I-ORDER-1: entry_before() is a strict total order on (time, depth, entity, number, LP, type), and
+ * last the model's tie number (cw_model.tie) or, without one, the payload. Events that are equal in
+ * all of these are interchangeable.
  *
- * Pure functions: any thread may call them on events that it owns.
+ * I-ORDER-2: a model with tie numbers commits no two events that are equal: its order says all.
+ *
+ * Any thread may call these functions on events that it owns, after event_order_by().
  */
 #ifndef CORE_EVENT_H
 #define CORE_EVENT_H
@@ -168,7 +171,11 @@ static inline void event_clear_notes(struct cw_event *event)
     words[3] &= UINT64_MAX >> 16;
 }
 
-/* The order of entries whose time, depth, entity and number are equal: type, payload, LP. */
+/* From now on this thread compares events of this model. It is the one thing that the engine keeps
+ * outside a simulation: nearly every comparison ends before it matters. */
+void event_order_by(const struct cw_model *model);
+
+/* The order of entries whose keys and LPs are equal: type, then tie number or payload. */
 bool entry_before_tied(const struct entry *a, const struct entry *b);
 
 static inline bool entry_before(const struct entry *a, const struct entry *b)
@@ -177,13 +184,23 @@ static inline bool entry_before(const struct entry *a, const struct entry *b)
         return a->time_ps < b->time_ps;
     if (a->key_high != b->key_high)
         return a->key_high < b->key_high;
-    if ((a->key_low ^ b->key_low) >> 32)
+    if (a->key_low != b->key_low)
         return a->key_low < b->key_low;
     return entry_before_tied(a, b);
 }
 
-/* A key without type, payload and LP. Between workers those decide in a failed run only, and there
- * the events themselves are compared (parallel.c). */
+/* The event that was committed last, as the total order compares it. */
+struct latest_event {
+    bool is;
+    struct event_words words; /* without the payload's length */
+    uint64_t tie;
+};
+/* The next one commits, in the total order; for assertions. Equal events would be neighbours. */
+void latest_event_note(struct latest_event *latest, const struct cw_model *model,
+                       const struct cw_event *event);
+
+/* A key without the LP, the type and what follows. Between workers those decide in a failed run
+ * only, and there the events themselves are compared (parallel.c). */
 struct key {
     int64_t time_ps;
     uint64_t high, low;

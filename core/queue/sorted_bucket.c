@@ -20,9 +20,8 @@ enum {
     DIGIT_BITS_MAX = 11, /* so the counts stay in the nearest cache */
 };
 
-/* The three words of a key; the LP in the lowest bits of the last is not part of it. */
+/* The three words of a key; the last ends with the LP. */
 enum word { WORD_TIME, WORD_HIGH, WORD_LOW, WORDS };
-static const unsigned word_lowest_bit[WORDS] = {0, 0, 32};
 
 /* Where the digit is: (word >> shift) & mask. */
 struct digit {
@@ -49,8 +48,7 @@ static struct digit digit_at(enum word word, uint64_t difference, size_t count)
     const unsigned top = 64 - (unsigned)__builtin_clzll(difference);
     unsigned bits = 65 - (unsigned)__builtin_clzll(count); /* 2 to 4 digits per entry */
     bits = bits > DIGIT_BITS_MAX ? DIGIT_BITS_MAX : bits;
-    const unsigned lowest = word_lowest_bit[word];
-    const unsigned shift = top < lowest + bits ? lowest : top - bits;
+    const unsigned shift = top < bits ? 0 : top - bits;
     return (struct digit){.word = word, .shift = shift, .mask = (1ull << (top - shift)) - 1};
 }
 
@@ -118,7 +116,7 @@ static struct entry *scratch_of(struct sorted_bucket *sorted)
     return sorted->scratch;
 }
 
-/* The last resort, for entries whose keys are equal: a merge sort by type, payload and LP. */
+/* The last resort, for entries whose keys and LPs are equal: a merge sort. */
 static void sort_tied(struct entry *entries, struct entry *scratch, size_t count)
 {
     for (size_t width = 1; width < count; width *= 2) {
@@ -148,10 +146,8 @@ static bool find_digit(const struct entry *entries, size_t count, struct digit *
     for (size_t i = 1; i < count; i++)
         differences |= words[i] ^ words[0];
     for (unsigned word = 0; word < WORDS; word++) {
-        const uint64_t difference = differences[word] >> word_lowest_bit[word]
-                                                             << word_lowest_bit[word];
-        if (difference != 0) {
-            *digit = digit_at(word, difference, count);
+        if (differences[word] != 0) {
+            *digit = digit_at((enum word)word, differences[word], count);
             return true;
         }
     }

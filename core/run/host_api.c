@@ -323,6 +323,7 @@ int cw_inject(struct cw_sim *sim, uint32_t lp, int64_t time_ps, uint16_t type, u
     const int checked = check_injection(sim, lp, time_ps, number, payload, payload_bytes, error);
     if (checked != CW_OK)
         return checked;
+    event_order_by(&sim->model);
     struct worker *const worker =
         &sim->workers[sim->worker_count > 1 ? sim->config.lp_worker[lp] : 0];
     struct cw_event *const event = lp != worker->listener || listen_reserve(worker)
@@ -378,6 +379,7 @@ int cw_drain_until(struct cw_sim *sim, int64_t end_ps, struct cw_error *error)
         return error->exit_code;
     }
     const uint64_t start_ticks = clock_ticks();
+    event_order_by(&sim->model);
     sim->drain_start_s = clock_s();
     open_interval_logs(sim, start_ticks);
     if (!sim->config.tuning.leave_signals)

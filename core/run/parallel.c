@@ -187,6 +187,7 @@ static void close_logs(struct cw_sim *sim, uint32_t first, uint32_t end)
 static void enter_workers(void *argument, uint32_t index)
 {
     struct cw_sim *const sim = argument;
+    event_order_by(&sim->model);
     if (index == sim->thread_count) {
         enter_recorder(sim);
         return;

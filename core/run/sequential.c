@@ -65,6 +65,8 @@ static inline void commit(struct cw_sim *sim, struct worker *worker, struct lp_b
     if (__builtin_expect(worker->records.used > 0, 0))
         deliver_records(sim, worker, event);
     commit_hash(worker, block, event);
+    if (CW_ASSERTING && sim->model.tie != NULL)
+        latest_event_note(&worker->latest, &sim->model, event);
     commit_free(worker, &worker->pool, event);
 }
 

@@ -157,8 +157,8 @@ static void second_cut(struct timewarp *tw, struct gvt_slot *slot)
 
 /*
  * The event at which the run ends: the least, in the total order, of the events that have failed at
- * GVT. NULL: another event is left there. It may come before the failed ones, by type, payload or
- * LP, and then must still commit. The same in each worker (I-FAIL-1).
+ * GVT. NULL: another event is left there. It may come before the failed ones, by its LP, its
+ * type or its payload, and then must still commit. The same in each worker (I-FAIL-1).
  */
 static const struct cw_event *least_failed(const struct cw_sim *sim, struct key now)
 {

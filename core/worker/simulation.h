@@ -2,8 +2,9 @@
  * simulation.h: the data of one simulation, for the engine's own files. No functions: those are
  * in host_api.c, sequential.c and run/parallel.c.
  *
- * The engine has no state outside struct cw_sim. Its configuration is const after creation. The
- * host's thread uses it between drains, the workers' threads during a drain.
+ * The engine has no state outside struct cw_sim, but for two things of a thread (core/README.md).
+ * Its configuration is const after creation. The host's thread uses it between drains, the workers'
+ * threads during a drain.
  */
 #ifndef CORE_SIMULATION_H
 #define CORE_SIMULATION_H

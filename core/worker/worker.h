@@ -92,6 +92,7 @@ struct worker {
     uint64_t restored; /* of `committed`: events that came with a snapshot (snapshot.c) */
     int64_t before_ps; /* `reached_ps`, up to worker_reach_anew() */
     struct listened listened;
+    struct latest_event latest; /* committed; CW_SEQUENTIAL, in builds that assert */
 };
 
 static inline struct worker *worker_of(struct cw_ctx *ctx) { return (struct worker *)(void *)ctx; }

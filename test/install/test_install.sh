@@ -143,7 +143,7 @@ struct sums {
 };
 int main()
 {
-    const cw_model model = {"sums", nullptr, 64, state_bytes, init, handle};
+    const cw_model model = {"sums", nullptr, 64, state_bytes, init, handle, nullptr};
     cw_config config;
     std::memset(&config, 0, sizeof config);
     config.sync = CW_ADAPTIVE;

@@ -28,6 +28,8 @@ static inline int compare_events(const struct cw_event *a, const struct cw_event
     if (order == 0)
         order = compare_numbers(a->number, b->number);
     if (order == 0)
+        order = compare_numbers(a->lp, b->lp);
+    if (order == 0)
         order = compare_numbers(a->type, b->type);
     for (unsigned i = 0; order == 0 && i < CW_PAYLOAD_BYTES_MAX; i++) {
         if (i == a->payload_bytes || i == b->payload_bytes) {
@@ -36,7 +38,7 @@ static inline int compare_events(const struct cw_event *a, const struct cw_event
         }
         order = compare_numbers(a->payload[i], b->payload[i]);
     }
-    return order != 0 ? order : compare_numbers(a->lp, b->lp);
+    return order;
 }
 
 struct reference {

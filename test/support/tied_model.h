@@ -1,6 +1,6 @@
 /*
  * tied_model.h: models whose events tie on purpose. In each burst all LPs get events of one key,
- * from many senders: type, payload or LP alone tells them apart. In the last burst some of them
+ * from many senders: LP, type or payload alone tells them apart. In the last burst some of them
  * fail. So several workers have events of the failed event's key: before it and after it in the
  * total order, handled, undone, on their way.
  *

@@ -483,7 +483,7 @@ static void a_message_out_of_order_is_a_bug(void **state)
 /* ---- failures -------------------------------------------------------------------------------- */
 
 /* Worker 0's event has failed for good, and worker 1 is sent another of the same key between the
- * cuts: the other event may come first, by its type, payload or LP. */
+ * cuts: the other event may come first, by its LP, type or payload. */
 static void a_failure_waits_for_what_is_on_its_way_at_its_key(void **state)
 {
     (void)state;

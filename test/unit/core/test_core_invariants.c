@@ -28,6 +28,7 @@
 #include "core/queue/event_pool.h"
 #include "core/os/memory.c"
 #include "core/os/table.c"
+#include "core/queue/event.c"
 #include "core/queue/overflow_heap.c"
 #include "core/queue/pending.c"
 
@@ -246,6 +247,26 @@ static void finish_while_the_recorder_delivers(void)
     (void)recorder_finish(&it->recorder, KEY_NEVER, NULL);
 }
 
+static uint64_t tie_of_type(const void *data, const struct cw_event *event)
+{
+    (void)data;
+    return event->type / 2;
+}
+
+static void commit_events_with_one_tie_number(void)
+{
+    const struct cw_model model = {.tie = tie_of_type};
+    const struct cw_event event = {.time_ps = 11, .lp = 3, .type = 7};
+    struct cw_event other = event;
+    struct latest_event latest = {0};
+    other.type = 6; /* these differ */
+    latest_event_note(&latest, &model, &other);
+    latest_event_note(&latest, &model, &event);
+    latest_event_note(&latest, &model, &other);
+    other.payload_bytes = 8; /* this one does not */
+    latest_event_note(&latest, &model, &other);
+}
+
 static void a_broken_invariant_aborts_with_its_name_and_state(void **state)
 {
     (void)state;
@@ -255,6 +276,8 @@ static void a_broken_invariant_aborts_with_its_name_and_state(void **state)
     expect_failure(damage_a_message, "I-MAIL-1", "a message of 40 bytes");
     expect_failure(give_a_ring_two_successors, "I-MAIL-2", "a ring of 2048 bytes");
     expect_failure(disorder_a_heap, "I-ORDER-1", "at 3 ps is below one at 11 ps");
+    expect_failure(commit_events_with_one_tie_number, "I-ORDER-2",
+                   "two events of type 6 for LP 3 at 11 ps have the tie number 3");
     expect_failure(put_a_later_event_into_the_heap, "I-PEND-1",
                    "5000 ps goes to the overflow heap");
     expect_failure(open_too_many_buckets, "I-PEND-2", "fine buckets");

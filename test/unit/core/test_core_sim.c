@@ -108,6 +108,14 @@ static struct cw_sim *create(struct seen *seen)
     return create_until(&obedient, seen, CW_TIME_MAX);
 }
 
+static struct cw_sim *
+create_with_tie(struct seen *seen, uint64_t (*tie)(const void *data, const struct cw_event *event))
+{
+    struct cw_model model = obedient;
+    model.tie = tie;
+    return create_until(&model, seen, CW_TIME_MAX);
+}
+
 static void inject(struct cw_sim *sim, uint32_t lp, int64_t time_ps, uint16_t type, uint32_t entity,
                    uint64_t number)
 {
@@ -140,7 +148,7 @@ static uint64_t trace_hash(const struct cw_sim *sim)
 
 /* ---- order ---------------------------------------------------------------------------------- */
 
-static void time_entity_number_type_and_lp_decide_in_turn(void **state)
+static void time_entity_number_lp_and_type_decide_in_turn(void **state)
 {
     (void)state;
     static const struct {
@@ -151,7 +159,7 @@ static void time_entity_number_type_and_lp_decide_in_turn(void **state)
         uint32_t lp;
     } ordered[] = {
         {5, 9, 9, 9, 7},          {6, 1, 9, 9, 7},          {6, 2, 3, 9, 7},
-        {6, 2, 1ull << 33, 9, 7}, {6, 2, 1ull << 40, 1, 7}, {6, 2, 1ull << 40, 2, 3},
+        {6, 2, 1ull << 33, 9, 7}, {6, 2, 1ull << 40, 9, 3}, {6, 2, 1ull << 40, 1, 4},
         {6, 2, 1ull << 40, 2, 4},
     };
     const size_t count = sizeof ordered / sizeof ordered[0];
@@ -176,20 +184,53 @@ static void time_entity_number_type_and_lp_decide_in_turn(void **state)
     }
 }
 
-static void payload_decides_before_the_lp(void **state)
+static void payload_decides_after_lp_and_type(void **state)
 {
     (void)state;
     struct seen seen = {0};
     struct cw_sim *const sim = create(&seen);
     struct cw_error error;
-    assert_int_equal(cw_inject(sim, 0, 1, 1, 1, 1, "b", 1, &error), CW_OK);
-    assert_int_equal(cw_inject(sim, 2, 1, 1, 1, 1, "ab", 2, &error), CW_OK);
-    assert_int_equal(cw_inject(sim, 1, 1, 1, 1, 1, "a", 1, &error), CW_OK);
     assert_int_equal(cw_inject(sim, 3, 1, 1, 1, 1, NULL, 0, &error), CW_OK);
+    assert_int_equal(cw_inject(sim, 2, 1, 2, 1, 1, NULL, 0, &error), CW_OK);
+    assert_int_equal(cw_inject(sim, 2, 1, 1, 1, 1, "b", 1, &error), CW_OK);
+    assert_int_equal(cw_inject(sim, 2, 1, 1, 1, 1, "ab", 2, &error), CW_OK);
+    assert_int_equal(cw_inject(sim, 2, 1, 1, 1, 1, NULL, 0, &error), CW_OK);
+    assert_int_equal(cw_inject(sim, 2, 1, 1, 1, 1, "a", 1, &error), CW_OK);
     drain(sim);
-    static const uint32_t lps[] = {3, 1, 2, 0}; /* "", "a", "ab", "b" */
-    for (size_t i = 0; i < 4; i++)
+    static const uint32_t lps[] = {2, 2, 2, 2, 2, 3}, types[] = {1, 1, 1, 1, 2, 1},
+                          bytes[] = {0, 1, 2, 1, 0, 0}; /* "", "a", "ab", "b" */
+    for (size_t i = 0; i < 6; i++) {
         assert_int_equal(seen.events[i].lp, lps[i]);
+        assert_int_equal(seen.events[i].type, types[i]);
+        assert_int_equal(seen.events[i].payload_bytes, bytes[i]);
+    }
+    assert_memory_equal(seen.events[1].payload, "a", 1);
+    assert_memory_equal(seen.events[3].payload, "b", 1);
+    cw_sim_free(sim);
+}
+
+/* The payload's last byte. */
+static uint64_t last_byte(const void *data, const struct cw_event *event)
+{
+    (void)data;
+    return event->payload[event->payload_bytes - 1];
+}
+
+static void a_tie_number_decides_in_place_of_the_payload(void **state)
+{
+    (void)state;
+    struct seen seen = {0};
+    struct cw_sim *const sim = create_with_tie(&seen, last_byte);
+    struct cw_error error;
+    assert_int_equal(cw_inject(sim, 2, 1, 2, 1, 1, "a", 1, &error), CW_OK);
+    assert_int_equal(cw_inject(sim, 2, 1, 1, 1, 1, "ac", 2, &error), CW_OK);
+    assert_int_equal(cw_inject(sim, 2, 1, 1, 1, 1, "b", 1, &error), CW_OK);
+    assert_int_equal(cw_inject(sim, 2, 1, 1, 1, 1, "bza", 3, &error), CW_OK);
+    drain(sim);
+    static const uint32_t bytes[] = {3, 1, 2, 1}; /* "bza", "b", "ac"; "a" is of type 2 */
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(seen.events[i].payload_bytes, bytes[i]);
+    assert_int_equal(seen.events[3].type, 2);
     cw_sim_free(sim);
 }
 
@@ -505,8 +546,9 @@ static void states_of_any_size_lie_apart(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(time_entity_number_type_and_lp_decide_in_turn),
-        cmocka_unit_test(payload_decides_before_the_lp),
+        cmocka_unit_test(time_entity_number_lp_and_type_decide_in_turn),
+        cmocka_unit_test(payload_decides_after_lp_and_type),
+        cmocka_unit_test(a_tie_number_decides_in_place_of_the_payload),
         cmocka_unit_test(an_event_without_delay_comes_after_all_that_were_sent_with_one),
         cmocka_unit_test(a_delay_starts_again_at_depth_0),
         cmocka_unit_test(the_end_is_exclusive),

@@ -280,17 +280,15 @@ static void a_failure_among_ties_tells_no_worker_a_wrong_record(void **state)
 /* As the specification words it, field by field. */
 static int compare(const struct cw_event *a, const struct cw_event *b)
 {
-    const uint64_t x[5] = {(uint64_t)a->time_ps, a->depth, a->entity, a->number, a->type};
-    const uint64_t y[5] = {(uint64_t)b->time_ps, b->depth, b->entity, b->number, b->type};
-    for (int i = 0; i < 5; i++)
+    const uint64_t x[6] = {(uint64_t)a->time_ps, a->depth, a->entity, a->number, a->lp, a->type};
+    const uint64_t y[6] = {(uint64_t)b->time_ps, b->depth, b->entity, b->number, b->lp, b->type};
+    for (int i = 0; i < 6; i++)
         if (x[i] != y[i])
             return x[i] < y[i] ? -1 : 1;
     for (uint32_t i = 0; i < a->payload_bytes && i < b->payload_bytes; i++)
         if (a->payload[i] != b->payload[i])
             return a->payload[i] < b->payload[i] ? -1 : 1;
-    if (a->payload_bytes != b->payload_bytes)
-        return a->payload_bytes < b->payload_bytes ? -1 : 1;
-    return a->lp == b->lp ? 0 : a->lp < b->lp ? -1 : 1;
+    return a->payload_bytes == b->payload_bytes ? 0 : a->payload_bytes < b->payload_bytes ? -1 : 1;
 }
 
 static void the_order_of_two_events_is_the_total_order(void **state)
