@@ -103,7 +103,7 @@ static inline int64_t lp_step_ps(const uint32_t *step)
 struct lp_sent {
     int64_t at_ps; /* its time */
     uint32_t entity,
-        number; /* its sender as the total order names it; the low bits of its number */
+        number; /* its sender as the handler's SIP sees it (entity.h); the low bits of its number */
     uint32_t to_lp;
     uint32_t bytes;    /* of a flight; of LP_EVENT_MEMORY: that the engine passes for it */
     uint32_t sigma_ps; /* of a flight: paid before this handler; saturates */
@@ -117,8 +117,8 @@ struct lp_cause_entry {
     uint32_t place;  /* its own; 0: there is no such entry */
     uint32_t before; /* the place of the entry before it of the same LP; 0: it is the first */
     int64_t now_ps;  /* the event whose handler sent it: */
-    uint32_t by_entity, by_number;
-    int64_t at_ps; /* the event that was sent: */
+    uint32_t by_entity, by_number; /* as the handler's SIP sees it, as `entity` below */
+    int64_t at_ps;                 /* the event that was sent: */
     uint32_t entity, number;
     uint32_t to_lp, bytes, sigma_ps;
     uint8_t by_type, type, context;

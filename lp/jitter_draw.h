@@ -1,7 +1,7 @@
 /*
  * jitter_draw.h: the jitter (hw/jitter.h) that a block of a PE or a link adds to one operation. An
- * operation's number is the same in every run. A transfer is numbered by the entity that began it
- * and that entity's number for it. A kernel's call is numbered by the launch and the calls that the
+ * operation's number is the same in every run. A transfer is numbered by its originator (entity.h)
+ * and that one's number for it. A kernel's call is numbered by the launch and the calls that the
  * kernel has made. Handlers call these functions; all are pure.
  */
 #ifndef LP_JITTER_DRAW_H
@@ -9,16 +9,10 @@
 
 #include "hw/timing.h"
 
-/* Number of the transfer, or the event, `number` of an entity. */
-static inline uint64_t lp_operation(uint32_t entity, uint64_t number)
+/* Number of the transfer, or the event, `number` of an originator. */
+static inline uint64_t lp_operation(uint32_t originator, uint64_t number)
 {
-    return (uint64_t)entity << 32 ^ number;
-}
-
-/* Number of one piece of it. */
-static inline uint64_t lp_piece(uint32_t entity, uint64_t number, bool last)
-{
-    return last ? lp_operation(entity, number) : HW_JITTER_PIECE;
+    return (uint64_t)originator << 32 ^ number;
 }
 
 /* Every piece pays the node's own time, but only the last has jitter. */

@@ -43,6 +43,17 @@ static void add_accounts(struct lp_model *m)
     m->cube.state_bytes = lp_state_bytes_of(m, LP_OF_CUBE);
 }
 
+static struct lp_sip_radix radix_of(const struct hw_config *hw)
+{
+    const struct hw_sip_dims dims = hw_sip_dims_of(hw);
+    struct lp_sip_radix radix = {.dims = dims.count};
+    for (uint32_t d = 0; d < dims.count; d++) {
+        radix.stride[d] = dims.at[d].stride;
+        radix.size[d] = hw_divisor_of(dims.at[d].size);
+    }
+    return radix;
+}
+
 void lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct lp_config *config,
                     struct lp_needs needs, const struct hw_fold *fold)
 {
@@ -55,7 +66,10 @@ void lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct
                                  .sip_pes = hw_divisor_of(m->cubes * m->pes),
                                  .cube_w = hw_divisor_of(hw->cube_w),
                                  .noc_w = hw_divisor_of(hw->noc_w),
-                                 .dma_queue_depth = hw_divisor_of(hw->dma_queue_depth)};
+                                 .dma_queue_depth = hw_divisor_of(hw->dma_queue_depth),
+                                 .sip_places = hw_divisor_of(m->cubes * m->pes + 1),
+                                 .dma_chunk = hw_divisor_of(config->vc_chunk_bytes),
+                                 .sips = radix_of(hw)};
     m->needs.contexts = needs.contexts > 0 ? needs.contexts : 1;
     m->needs.queues = needs.queues > 0 ? needs.queues : 1;
     m->contexts = m->needs.queues * m->needs.contexts;

@@ -6,6 +6,7 @@
 #include "lp/cube.h"
 #include "lp/causes.h"
 #include "lp/fabric/io_die.h"
+#include "lp/places.h"
 
 const struct lp_ops *lp_ops_of(const struct lp_model *m, uint32_t lp)
 {
@@ -39,6 +40,41 @@ static void lp_handle_traced(struct cw_ctx *ctx, const void *state, const struct
     lp_handle(ctx, state, event);
 }
 
+/*
+ * Events of one sender, number and type at one LP: by the kind; then pieces of a transfer, and runs
+ * of an engine or requests that were made for one, by their number; then, at a switch, by the SIP
+ * that they go to, since each SIP's senders look alike there (entity.h). Nothing else: payloads
+ * hold absolute times and places.
+ */
+static uint64_t lp_tie(const void *data, const struct cw_event *event)
+{
+    const struct lp_model *const m = data;
+    const struct lp_transfer *const transfer =
+        (const struct lp_transfer *)(const void *)event->payload;
+    const struct lp_load *const load = (const struct lp_load *)(const void *)event->payload;
+    const uint64_t kind = (uint64_t)transfer->kind << 56;
+    switch (event->type) {
+    case LP_EVENT_TRANSFER:
+        return kind | (uint64_t)transfer->piece << 32 |
+               (event->lp < m->lps.first_switch
+                    ? 0
+                    : m->hw.sip_topology->switch_exit(&m->hw, lp_switch_at(m, event->lp),
+                                                      lp_sip_of(m, transfer->dst)));
+    case LP_EVENT_LEND:
+        return kind | transfer->bytes;
+    case LP_EVENT_MEMORY:
+        return (uint64_t)load->stamp << 32 | load->sent;
+    case LP_EVENT_ENGINE:
+        return ((const struct lp_signal *)(const void *)event->payload)->arg;
+    case LP_EVENT_CREDIT:
+    case LP_EVENT_DMA_DONE:
+    case LP_EVENT_KERNEL:
+        return 0;
+    default:
+        return kind;
+    }
+}
+
 struct cw_model lp_engine_model(const struct lp_model *m, bool traced)
 {
     return (struct cw_model){.name = "hardware",
@@ -46,5 +82,6 @@ struct cw_model lp_engine_model(const struct lp_model *m, bool traced)
                              .lp_count = m->lps.count,
                              .state_bytes = lp_state_bytes,
                              .init = lp_state_init,
-                             .handle = traced ? lp_handle_traced : lp_handle};
+                             .handle = traced ? lp_handle_traced : lp_handle,
+                             .tie = lp_tie};
 }

@@ -8,6 +8,7 @@
 
 #include "core/invariant.h"
 #include "lp/causes.h"
+#include "lp/entity.h"
 #include "lp/jitter_draw.h"
 #include "lp/model.h"
 #include "lp/places.h"
@@ -61,11 +62,17 @@ static inline struct lp_sender lp_sender_of(const struct cw_event *event)
     return (struct lp_sender){event->entity, event->number};
 }
 
+/* A PE of this cube, as its SIP sees it. */
+static inline uint32_t lp_entity_of_pe(const struct lp_view *view, uint32_t pe)
+{
+    return 1 + view->cube_in_sip * view->m->pes + pe;
+}
+
 /* The next number of a PE's own events. */
 static inline struct lp_sender lp_next_sender(struct lp_view *view, uint32_t pe)
 {
     uint32_t *next = CW_MUT(view->ctx, &lp_pe(view->m, view->cube, pe)->next_number);
-    return (struct lp_sender){lp_entity(lp_pe_index(view, pe)), (*next)++};
+    return (struct lp_sender){lp_entity_of_pe(view, pe), (*next)++};
 }
 
 /* Sends a signal. It is put together in registers, because a load of whole words right after stores
@@ -91,12 +98,13 @@ static inline bool lp_is_control(const struct lp_transfer *transfer)
            transfer->kind >= LP_TRANSFER_BEGIN;
 }
 
-/* The flight of a transfer whose event is being handled. */
-static inline struct hw_flight lp_flight(struct cw_ctx *ctx, const struct lp_transfer *transfer)
+/* The flight of a transfer whose event is being handled, and whose entity is seen from `sip`. */
+static inline struct hw_flight lp_flight(struct cw_ctx *ctx, uint32_t sip,
+                                         const struct lp_transfer *transfer)
 {
     const bool last = lp_is_control(transfer) || (transfer->flags & LP_TRANSFER_LAST);
     return (struct hw_flight){cw_now(ctx), transfer->sigma_ps, transfer->bytes, transfer->batch,
-                              lp_piece(ctx->event->entity, ctx->event->number, last)};
+                              lp_piece(cw_model_data(ctx), lp_sender_of(ctx->event), sip, last)};
 }
 
 /* A kernel of this batch, which runs on hardware queue `queue`, has written into the PE's HBM

@@ -7,8 +7,8 @@
  * of plain data: a fixed head, then its links, then (cubes) its PEs. struct lp_model has the
  * offsets.
  *
- * Sending entities (core/ENGINE.md): the host is 0, PE p (global index) is p + 1. Every event of a
- * transfer carries the entity that began the transfer, and the transfer's number.
+ * Every event of a transfer carries the entity that began the transfer, as the receiver sees it
+ * (entity.h), and the transfer's number.
  *
  * Invariant: handlers change nothing but their own LP's state (through CW_MUT); struct lp_model is
  * const while the engine runs.
@@ -34,7 +34,8 @@ struct lp_plan;         /* lp/queues/queue_ends.h */
 struct lp_maps;         /* lp/maps.h */
 struct lp_program;      /* lp/program.h */
 
-/* The sender of an event: an entity, and that entity's number for the event. */
+/* The sender of an event: an entity, as this handler's SIP sees it (entity.h), and that entity's
+ * number for the event. */
 struct lp_sender {
     uint32_t entity;
     uint64_t number;
@@ -132,11 +133,20 @@ struct lp_ring_area {
     uint64_t start, end;
 };
 
+/* The dimensions in which SIPs have coordinates, innermost first (hw_sip_dims_of()). */
+struct lp_sip_radix {
+    uint32_t dims;
+    uint32_t stride[HW_SIP_DIMS_MAX];
+    struct hw_divisor size[HW_SIP_DIMS_MAX];
+};
+
 /* Numbers of places are taken apart in each event (places.h). Owner: layout.c. */
 struct lp_divisors {
     struct hw_divisor pes, cubes; /* of a cube, of a SIP */
     struct hw_divisor sip_pes;    /* PEs of a SIP */
-    struct hw_divisor cube_w, noc_w, dma_queue_depth;
+    struct hw_divisor sip_places; /* and its io_cpu (entity.h) */
+    struct hw_divisor cube_w, noc_w, dma_queue_depth, dma_chunk;
+    struct lp_sip_radix sips;
 };
 
 /* Model data: const while the engine runs. */
@@ -482,7 +492,7 @@ static inline const struct lp_early *lp_early(const struct lp_model *m,
     return (const struct lp_early *)&own->peer[m->needs.peers];
 }
 
-/* ---- LPs and entities ----------------------------------------------------------------------- */
+/* ---- LPs ------------------------------------------------------------------------------------ */
 
 /* SIPs that have LPs are numbered from 0 to lp_model.sips - 1: the number of a SIP, in a folded
  * machine of its representative; and the SIP with a number. */
@@ -538,7 +548,6 @@ static inline uint32_t lp_switch_sip(const struct lp_model *m, uint32_t number, 
     return __builtin_expect(m->fold == NULL, 1) ? hw_switch_sip(&m->hw, number, link)
                                                 : hw_fold_switch_sip(m->fold, number, link);
 }
-static inline uint32_t lp_entity(uint32_t pe_index) { return pe_index + 1; }
 
 /* A kind of LP. `handle` as in struct cw_model; runs speculatively. */
 struct lp_ops {
@@ -604,7 +613,7 @@ struct lp_transfer {
     uint8_t memory; /* enum hw_memory at the destination */
     uint8_t port;   /* by which it enters the LP: a port; from outside the SIP: an outlet */
     uint8_t exit;   /* outlet by which it must leave the first SIP, or HW_OUTLET_NONE */
-    uint8_t reserved[2];
+    uint16_t piece; /* its number among those of its transfer, modulo 2^16: for the total order */
     uint32_t order; /* puts and notifications: number among all from src to dst; loads: bytes; of
                        a tile, with slot access: its bytes */
 };

@@ -37,17 +37,6 @@ static inline uint32_t lp_moved_pe_of(const struct lp_model *m, uint32_t other, 
 {
     return m->fold == NULL ? pe_index : lp_moved_pe(m, lp_sip_of(m, other), pe_index);
 }
-static inline struct lp_sender lp_moved_sender(const struct lp_model *m, uint32_t to,
-                                               struct lp_sender sender)
-{
-    const uint32_t pes = hw_pe_count(&m->hw);
-    if (__builtin_expect(m->fold == NULL, 1) || sender.entity == 0)
-        return sender;
-    sender.entity = sender.entity <= pes
-                        ? lp_entity(lp_moved_pe(m, to, sender.entity - 1))
-                        : 1 + pes + hw_fold_moved(m->fold, to, sender.entity - 1 - pes);
-    return sender;
-}
 static inline void lp_move_transfer(const struct lp_model *m, uint32_t to,
                                     struct lp_transfer *transfer)
 {

@@ -19,7 +19,8 @@
  */
 struct accounts {
     const struct hw_config *hw;
-    uint32_t count, cubes;
+    const struct lp_model *model; /* of the machine whose events come */
+    uint32_t count;
     struct account **latest; /* [count] by PE: the account of the kernel that has had an event last;
                                 NULL: none */
     struct account *account; /* [count], taken first */
@@ -34,11 +35,10 @@ struct accounts *accounts_create(const struct hw_config *hw)
         return NULL;
     accounts->hw = hw;
     accounts->count = count;
-    accounts->cubes = hw->sip_count * hw_cubes(hw);
     accounts->latest = calloc(count, sizeof(struct account *));
     accounts->account = aligned_alloc(_Alignof(struct account), count * sizeof *accounts->account);
     if (accounts->latest != NULL && accounts->account != NULL) {
-        accounts_clear(accounts);
+        accounts_clear(accounts, NULL);
         return accounts;
     }
     accounts_free(accounts);
@@ -67,8 +67,9 @@ void accounts_free(struct accounts *accounts)
     free(accounts);
 }
 
-void accounts_clear(struct accounts *accounts)
+void accounts_clear(struct accounts *accounts, const struct lp_model *m)
 {
+    accounts->model = m;
     for (uint32_t pe = 0; pe < accounts->count; pe++)
         forget(&accounts->latest[pe]);
     sync_store_release(&accounts->used, 0);
@@ -161,7 +162,16 @@ static void note_start(struct account *own, const struct cw_event *event)
 /* The sender is a PE, and its event was on its cube. */
 static bool is_of_pe(const struct accounts *accounts, const struct cw_event *event, uint32_t entity)
 {
-    return entity != 0 && event->lp <= accounts->cubes;
+    const struct lp_model *const m = accounts->model;
+    return entity - 1 < m->by.sip_pes.value && event->lp < m->lps.first_io_die;
+}
+
+/* Its global index: events that concern a PE's time are on its own SIP. */
+static uint32_t pe_of(const struct accounts *accounts, const struct cw_event *event,
+                      uint32_t entity)
+{
+    const struct lp_model *const m = accounts->model;
+    return lp_sip_at(m, hw_divide(event->lp - 1, &m->by.cubes)) * m->by.sip_pes.value + entity - 1;
 }
 
 void accounts_take_kernel(struct accounts *accounts, const struct cw_event *event, uint32_t entity,
@@ -169,7 +179,7 @@ void accounts_take_kernel(struct accounts *accounts, const struct cw_event *even
 {
     if (!is_of_pe(accounts, event, entity))
         return;
-    struct account *const own = account_of(accounts, entity - 1, context);
+    struct account *const own = account_of(accounts, pe_of(accounts, event, entity), context);
     take_stretch(context == own->context ? &own->own : &own->streams, steps, count);
     if (context == own->context)
         own->busy_ps = at_ps;
@@ -182,11 +192,12 @@ void accounts_take_other(struct accounts *accounts, const struct cw_event *event
 {
     if (!is_of_pe(accounts, event, entity))
         return;
+    const uint32_t pe = pe_of(accounts, event, entity);
     const bool ends = type == LP_EVENT_CPU_ARRIVAL && event->type != LP_EVENT_TRANSFER;
-    struct account *const latest = accounts->latest[entity - 1];
-    struct account *const own = ends ? account_that_ends(accounts, entity - 1, event->time_ps)
+    struct account *const latest = accounts->latest[pe];
+    struct account *const own = ends             ? account_that_ends(accounts, pe, event->time_ps)
                                 : latest != NULL ? latest
-                                                 : account_of(accounts, entity - 1, 0);
+                                                 : account_of(accounts, pe, 0);
     const bool leaves = event->type == LP_EVENT_ENGINE && type != LP_EVENT_ENGINE;
     const bool asks = type == LP_EVENT_MEMORY && event->type != LP_EVENT_MEMORY;
     note_start(own, event);

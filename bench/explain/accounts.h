@@ -49,7 +49,8 @@ struct accounts;
 
 struct accounts *accounts_create(const struct hw_config *hw); /* NULL: out of memory */
 void accounts_free(struct accounts *accounts);                /* accepts NULL */
-void accounts_clear(struct accounts *accounts);
+/* `m`: of the machine whose events come from now on. */
+void accounts_clear(struct accounts *accounts, const struct lp_model *m);
 
 /* Called as the members of struct lp_cause_direct. */
 void accounts_take_kernel(struct accounts *accounts, const struct cw_event *event, uint32_t entity,

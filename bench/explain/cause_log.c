@@ -15,6 +15,7 @@
 
 #include "core/os/pages.h"
 #include "core/os/sync.h"
+#include "lp/entity.h"
 
 enum {
     BLOCK_BYTES_MIN = 1 << 16,
@@ -70,6 +71,7 @@ struct cause_log {
     struct lp_cause_writer **writer;   /* [workers] theirs */
     struct lookup_cache *lookup_cache; /* [lps] by the host, between drains; not with lists */
     struct cause_block *last_block;    /* of the host's last look-up, with lists; NULL: none */
+    const struct lp_model *model;      /* whose originators entries have; NULL: entities */
     uint32_t **page;                   /* [pages_max] */
     struct sync_u64 pages;             /* numbers taken so far, by any worker */
     uint32_t last[]; /* [lps] places, each written by the worker that owns the LP */
@@ -204,8 +206,9 @@ static void add_first_pages(struct cause_log *log, struct worker_log *own)
         before = add_block(log, own, before);
 }
 
-void cause_log_clear(struct cause_log *log)
+void cause_log_clear(struct cause_log *log, const struct lp_model *m)
 {
+    log->model = m;
     memset(log->last, 0, log->lps * sizeof *log->last);
     memset(log->lookup_cache, 0, log->lps * sizeof *log->lookup_cache);
     log->last_block = NULL;
@@ -286,6 +289,16 @@ static const uint32_t *words_at(const struct cause_log *log, uint32_t place)
     return log->page[place >> PLACE_WORD_BITS] + (place & ((1u << PLACE_WORD_BITS) - 1));
 }
 
+/* The SIP from which an LP sees the entities of an event that it sends to another one. */
+static uint32_t sip_of(const struct lp_model *m, uint32_t lp, uint32_t to_lp)
+{
+    const uint32_t seen = lp >= m->lps.first_switch ? to_lp : lp;
+    if (seen == 0)
+        return 0;
+    return lp_sip_at(m, seen < m->lps.first_io_die ? hw_divide(seen - 1, &m->by.cubes)
+                                                   : seen - m->lps.first_io_die);
+}
+
 static struct lp_cause_entry read_entry(const struct cause_log *log, uint32_t lp, uint32_t place)
 {
     if (place == 0)
@@ -293,7 +306,13 @@ static struct lp_cause_entry read_entry(const struct cause_log *log, uint32_t lp
     const uint32_t *const words = words_at(log, place);
     const struct cause_block *const block =
         (const void *)((uintptr_t)words & ~(uintptr_t)(log->block_bytes - 1));
-    return lp_cause_read(words, place, block->base_ps, lp);
+    struct lp_cause_entry entry = lp_cause_read(words, place, block->base_ps, lp);
+    if (log->model != NULL) {
+        const uint32_t sip = sip_of(log->model, lp, entry.to_lp);
+        entry.entity = lp_originator(log->model, entry.entity, sip);
+        entry.by_entity = lp_originator(log->model, entry.by_entity, sip);
+    }
+    return entry;
 }
 
 static int64_t first_ps(const struct cause_block *block) { return block->base_ps + BASE_BEFORE_PS; }
@@ -341,13 +360,19 @@ struct lp_cause_entry cause_log_sent(const struct cause_log *log, uint32_t lp,
                                      const struct lp_cause_entry *from, uint32_t entity,
                                      uint32_t number, uint32_t type)
 {
-    uint32_t place = from->place;
-    while (place != 0) {
+    const struct lp_model *const m = log->model;
+    const bool at_switch = m != NULL && lp >= m->lps.first_switch;
+    const uint32_t sent =
+        m == NULL || at_switch ? entity : lp_entity_of_originator(m, entity, sip_of(m, lp, 0));
+    for (uint32_t place = from->place; place != 0;) {
         const uint32_t *const words = words_at(log, place);
-        if (words[LP_ENTRY_NUMBER] == number && words[LP_ENTRY_ENTITY] == entity &&
-            (words[LP_ENTRY_TAG] >> LP_TAG_TYPE_SHIFT & 15) == type)
-            break;
+        if (words[LP_ENTRY_NUMBER] == number && (at_switch || words[LP_ENTRY_ENTITY] == sent) &&
+            (words[LP_ENTRY_TAG] >> LP_TAG_TYPE_SHIFT & 15) == type) {
+            const struct lp_cause_entry found = read_entry(log, lp, place);
+            if (found.entity == entity)
+                return found;
+        }
         place = words[LP_ENTRY_BEFORE];
     }
-    return read_entry(log, lp, place);
+    return (struct lp_cause_entry){0};
 }

@@ -20,8 +20,10 @@ struct cause_log;
 struct cause_log *cause_log_create(uint32_t lps, uint32_t workers, bool ordered,
                                    uint64_t bytes_max);
 void cause_log_free(struct cause_log *log); /* accepts NULL */
-/* Forgets all; between drains. */
-void cause_log_clear(struct cause_log *log);
+/* Forgets all; between drains. From then on entries are read with originators (lp/entity.h) in
+ * place of entities, which are relative to the SIP of their LP: at a switch, to the SIP that the
+ * event is sent to. m NULL: as they were written. */
+void cause_log_clear(struct cause_log *log, const struct lp_model *m);
 
 /*
  * On the worker that owns event->lp. The steps of LP_RECORD_CAUSE_MORE records come first.

@@ -39,16 +39,16 @@ const char *const explain_share_name[EXPLAIN_SHARES] = {
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-static bool explainer_begin(void *arg)
+static bool explainer_begin(void *arg, const struct lp_model *m)
 {
     struct explainer *const explainer = arg;
     if (explainer->calls_before > 0) {
         explainer->calls_before--;
         return false;
     }
-    cause_log_clear(explainer->log);
+    cause_log_clear(explainer->log, m);
     if (explainer->accounts != NULL)
-        accounts_clear(explainer->accounts);
+        accounts_clear(explainer->accounts, m);
     return true;
 }
 

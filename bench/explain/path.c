@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "bench/explain/path_parts.h"
+#include "lp/entity.h"
 #include "lp/program.h"
 
 /* ---- the causes ------------------------------------------------------------------------------ */
@@ -13,8 +14,8 @@
 struct spot {
     uint32_t lp;
     int64_t ps;
-    uint32_t entity, number;
-    uint8_t type; /* of an event */
+    uint32_t entity, number; /* of its originator (lp/entity.h) */
+    uint8_t type;            /* of an event */
 };
 
 static bool sends(const struct lp_cause_entry *entry, const struct spot *event)
@@ -357,7 +358,7 @@ static struct lp_cause_entry end_of_kernel(const struct lp_model *m, struct caus
     const uint32_t lp = 1 + pe / m->pes;
     struct lp_cause_entry entry = cause_log_until(log, lp, end_ps);
     while (entry.place != 0 && entry.now_ps == end_ps &&
-           !(entry.type == LP_EVENT_CPU_ARRIVAL && entry.entity == lp_entity(pe)))
+           !(entry.type == LP_EVENT_CPU_ARRIVAL && entry.entity == lp_originator_of_pe(pe)))
         entry = cause_log_before(log, lp, &entry);
     return entry.now_ps == end_ps ? entry : none;
 }

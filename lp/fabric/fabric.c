@@ -17,9 +17,9 @@ static inline uint64_t read_alone(uint64_t field)
     return field;
 }
 
-void lp_forward(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
-                struct lp_sender sender, const struct lp_transfer *transfer,
-                const struct hw_flight *flight)
+void lp_forward_out(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
+                    struct lp_sender sender, uint32_t entity, const struct lp_transfer *transfer,
+                    const struct hw_flight *flight)
 {
     if (lp_traces_causes(cw_model_data(ctx)))
         lp_cause_flight_sent(ctx, to_lp, type, sender, flight->tau_ps);
@@ -31,11 +31,19 @@ void lp_forward(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
         read_alone(t->dst) << 32 | read_alone(t->src),
         read_alone(t->seq) << 32 | read_alone(t->bytes),
         kind << 32 | read_alone(t->batch),
-        read_alone(t->order) << 32 | read_alone(t->exit) << 8 | read_alone(t->port),
+        read_alone(t->order) << 32 | read_alone(t->piece) << 16 | read_alone(t->exit) << 8 |
+            read_alone(t->port),
     };
     _Static_assert(sizeof words == sizeof *t, "all of it");
-    cw_send(ctx, to_lp, flight->tau_ps - cw_now(ctx), (uint16_t)type, sender.entity, sender.number,
-            words, sizeof words);
+    cw_send(ctx, to_lp, flight->tau_ps - cw_now(ctx), (uint16_t)type, entity, sender.number, words,
+            sizeof words);
+}
+
+void lp_forward(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
+                struct lp_sender sender, const struct lp_transfer *transfer,
+                const struct hw_flight *flight)
+{
+    lp_forward_out(ctx, to_lp, type, sender, sender.entity, transfer, flight);
 }
 
 void lp_flight_ended(struct cw_ctx *ctx, struct lp_sender sender, const struct hw_flight *flight)
@@ -464,7 +472,7 @@ void lp_send_to_host(struct lp_view *view, uint32_t pe, enum lp_transfer_kind ki
                                          .seq = launch,
                                          .kind = (uint8_t)kind,
                                          .exit = HW_OUTLET_NONE};
-    struct hw_flight flight = lp_flight(view->ctx, &transfer);
+    struct hw_flight flight = lp_flight(view->ctx, view->sip, &transfer);
     const struct lp_sender sender = lp_next_sender(view, pe);
     if (lp_is_of_program(m, &transfer) && m->program->free_control) {
         lp_forward(view->ctx, view->io_die, LP_EVENT_CPU_DONE, sender, &transfer, &flight);

@@ -13,6 +13,11 @@ void lp_forward(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
                 struct lp_sender sender, const struct lp_transfer *transfer,
                 const struct hw_flight *flight);
 
+/* The same to another SIP, a switch or the host. `entity`: the sender's, as it is seen there. */
+void lp_forward_out(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
+                    struct lp_sender sender, uint32_t entity, const struct lp_transfer *transfer,
+                    const struct hw_flight *flight);
+
 /* A flight ends without an event; noted if the causes are traced. */
 void lp_flight_ended(struct cw_ctx *ctx, struct lp_sender sender, const struct hw_flight *flight);
 

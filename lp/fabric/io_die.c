@@ -84,15 +84,17 @@ static void leave_sip(struct die_view *view, const struct cw_event *event, struc
     transfer->port = out.entry;
     transfer->exit = HW_OUTLET_NONE;
     transfer->flags |= LP_TRANSFER_OUTSIDE;
+    const struct lp_sender sender = lp_sender_of(event);
     if (out.to_switch) {
         const uint32_t number = m->hw.sip_topology->switch_of(&m->hw, view->sip, outlet);
-        lp_forward(view->ctx, lp_of_switch(m, number), LP_EVENT_TRANSFER, lp_sender_of(event),
-                   transfer, flight);
+        const uint32_t next = m->hw.sip_topology->switch_exit(&m->hw, number, to_sip);
+        lp_forward_out(view->ctx, lp_of_switch(m, number), LP_EVENT_TRANSFER, sender,
+                       lp_entity_seen(m, sender.entity, view->sip, next), transfer, flight);
     } else {
         const uint32_t next = hw_route_next_sip(&m->hw, view->sip, outlet, to_sip);
         lp_move_transfer(m, next, transfer);
-        lp_forward(view->ctx, lp_of_io_die(m, next), LP_EVENT_TRANSFER,
-                   lp_moved_sender(m, next, lp_sender_of(event)), transfer, flight);
+        lp_forward_out(view->ctx, lp_of_io_die(m, next), LP_EVENT_TRANSFER, sender,
+                       lp_entity_at(m, sender.entity, view->sip, next), transfer, flight);
     }
 }
 
@@ -113,7 +115,7 @@ static void enter_io_port(struct die_view *view, const struct cw_event *event)
 {
     const struct lp_model *m = view->m;
     struct lp_transfer transfer = *LP_PAYLOAD(view->ctx, event, struct lp_transfer);
-    struct hw_flight flight = lp_flight(view->ctx, &transfer);
+    struct hw_flight flight = lp_flight(view->ctx, view->sip, &transfer);
     const uint32_t to_sip = lp_sip_of(m, transfer.dst);
     const bool from_cube = !(transfer.flags & LP_TRANSFER_OUTSIDE);
     transfer.flags &= (uint8_t)~LP_TRANSFER_OUTSIDE;
@@ -145,7 +147,7 @@ static void io_cpu_arrival(struct die_view *view, const struct cw_event *event)
 {
     const struct lp_transfer transfer = *LP_PAYLOAD(view->ctx, event, struct lp_transfer);
     int64_t *free_ps = CW_MUT(view->ctx, &view->die->io_cpu_free_ps);
-    struct hw_flight flight = lp_flight(view->ctx, &transfer);
+    struct hw_flight flight = lp_flight(view->ctx, view->sip, &transfer);
     if (*free_ps > flight.tau_ps)
         flight.tau_ps = *free_ps;
     flight.tau_ps += view->m->hw.overhead_ps[HW_NODE_IO_CPU];
@@ -159,7 +161,7 @@ static void io_cpu_done(struct die_view *view, const struct cw_event *event)
 {
     const struct lp_model *m = view->m;
     struct lp_transfer transfer = *LP_PAYLOAD(view->ctx, event, struct lp_transfer);
-    struct hw_flight flight = lp_flight(view->ctx, &transfer);
+    struct hw_flight flight = lp_flight(view->ctx, view->sip, &transfer);
     const bool signals = transfer.kind == LP_TRANSFER_SIGNAL;
     if (transfer.kind == LP_TRANSFER_BEGIN || lp_is_of_program(m, &transfer) ||
         (signals && lp_sip_of(m, transfer.dst) == view->sip)) {
@@ -169,7 +171,8 @@ static void io_cpu_done(struct die_view *view, const struct cw_event *event)
     if (lp_to_host(&transfer)) {
         cross_io_die_link(view, &flight, HW_LINK_PCIE, m->links.first[LP_LINKS_TO_HOST],
                           HW_NODE_HOST);
-        lp_forward(view->ctx, 0, LP_EVENT_HOST, lp_sender_of(event), &transfer, &flight);
+        lp_forward_out(view->ctx, 0, LP_EVENT_HOST, lp_sender_of(event),
+                       lp_entity_seen(m, event->entity, view->sip, 0), &transfer, &flight);
         return;
     }
     cross_io_die_link(view, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_FROM_IO_CPU],
@@ -223,12 +226,12 @@ static void switch_handle(struct cw_ctx *ctx, const void *state, const struct cw
     cw_check(ctx, event->type == LP_EVENT_TRANSFER);
     struct lp_transfer transfer = *LP_PAYLOAD(ctx, event, struct lp_transfer);
     cw_check(ctx, transfer.port < hw_outlets(&m->hw));
-    struct hw_flight flight = lp_flight(ctx, &transfer);
     const uint32_t number = lp_switch_at(m, event->lp);
     const uint32_t to_sip =
         m->hw.sip_topology->switch_exit(&m->hw, number, lp_sip_of(m, transfer.dst));
     const uint32_t at = lp_switch_link_to(m, number, to_sip);
     cw_check(ctx, to_sip < m->hw.sip_count && at < m->links.count[LP_OF_SWITCH]);
+    struct hw_flight flight = lp_flight(ctx, to_sip, &transfer);
     const enum hw_link_kind link = hw_route_outer_link(&m->hw, transfer.port);
     const struct hw_jitter_place place = {HW_JITTER_ANY, HW_JITTER_ANY, number, to_sip};
     struct hw_link *const down = lp_link(ctx, m, &s->link[at], &flight);
@@ -244,8 +247,8 @@ static void switch_handle(struct cw_ctx *ctx, const void *state, const struct cw
         lp_cause_crossed(&flight, sigma_before_ps, wait_ps > 0, link, at, HW_NODE_IO_PORT);
     lp_link_crossed(ctx, m, event->lp, at, m->hw.link[link].rate, &flight, down);
     lp_move_transfer(m, to_sip, &transfer);
-    lp_forward(ctx, lp_of_io_die(m, to_sip), LP_EVENT_TRANSFER,
-               lp_moved_sender(m, to_sip, lp_sender_of(event)), &transfer, &flight);
+    lp_forward_out(ctx, lp_of_io_die(m, to_sip), LP_EVENT_TRANSFER, lp_sender_of(event),
+                   lp_entity_at(m, event->entity, to_sip, to_sip), &transfer, &flight);
 }
 
 const struct lp_ops lp_switch_ops = {"switch", switch_state_bytes, nothing_to_init, switch_handle};

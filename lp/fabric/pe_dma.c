@@ -45,7 +45,7 @@ static void send_pe_signal(struct lp_view *view, enum lp_event_type type, struct
 static struct lp_sender op_sender(const struct lp_view *view, uint32_t pe,
                                   const struct hw_dma_op *op)
 {
-    return (struct lp_sender){lp_entity(lp_pe_index(view, pe)), op->number};
+    return (struct lp_sender){lp_entity_of_pe(view, pe), op->number};
 }
 
 /* When the request of an operation that is granted at `grant_ps` is at its memory; a request that
@@ -396,15 +396,21 @@ static int64_t rounds_ps(const struct lp_model *m, uint32_t rounds, const struct
                                       (enum hw_memory)tile->memory, tile->exit, 0));
 }
 
-/* Bytes of the channel's first operation, from TCM, have passed the engine and go their way, as one
- * message. */
+/* The number of the piece that follows `before` bytes of its transfer. */
+static uint16_t piece_at(const struct lp_model *m, uint32_t before)
+{
+    return before == 0 ? 0 : (uint16_t)hw_divide(before, &m->by.dma_chunk);
+}
+
+/* Bytes of the channel's first operation, from TCM, have passed the engine after `before` others,
+ * and go their way as one message. */
 static void depart_from_tcm(struct lp_view *view, uint32_t pe, enum hw_vc vc,
-                            const struct hw_dma_op *op, uint32_t bytes, bool last)
+                            const struct hw_dma_op *op, uint32_t before, uint32_t bytes, bool last)
 {
     const struct lp_model *m = view->m;
     const struct lp_pe *p = lp_pe(m, view->cube, pe);
     const struct lp_sender sender = op_sender(view, pe, op);
-    const uint64_t operation = lp_piece(sender.entity, sender.number, last);
+    const uint64_t operation = lp_piece(m, sender, view->sip, last);
     struct hw_flight flight = {.tau_ps = cw_now(view->ctx) + lp_dma_out_ps(view, pe, operation) +
                                          m->hw.link[HW_LINK_PE_NOC].prop_ps +
                                          m->hw.overhead_ps[HW_NODE_ROUTER],
@@ -421,6 +427,7 @@ static void depart_from_tcm(struct lp_view *view, uint32_t pe, enum hw_vc vc,
     if (op->kind != LP_DMA_STORE) {
         struct lp_transfer transfer;
         become_transfer(view, pe, op, flight.epoch, bytes, last, &transfer);
+        transfer.piece = piece_at(m, before);
         if (lp_is_coarse(&m->config) && op->kind == LP_DMA_TILE)
             flight.tau_ps +=
                 rounds_ps(m, coarse_op_at(m, p, vc, p->dma.head[vc])->rounds, &transfer);
@@ -473,9 +480,9 @@ bool lp_dma_engine(struct lp_view *view, uint32_t pe, uint32_t generation, enum 
         CW_MUT(view->ctx, lp_coarse_of(m, p))->engine_end_ps = cw_now(view->ctx);
     if (!asks_memory(&op)) {
         if (is_cut(m, p, op.kind, op.dir))
-            depart_from_tcm(view, pe, vc, &op, dma->passed[vc] - before, last);
+            depart_from_tcm(view, pe, vc, &op, before, dma->passed[vc] - before, last);
         else if (last)
-            depart_from_tcm(view, pe, vc, &op, op.bytes, true);
+            depart_from_tcm(view, pe, vc, &op, 0, op.bytes, true);
     }
     *freed = last ? vc : HW_VCS;
     if (last) {
@@ -541,6 +548,7 @@ static void cross_on_way_out(struct lp_view *view, const struct cw_event *event,
     }
     struct lp_transfer transfer;
     become_transfer_of_load(view, load, flight, last, &transfer);
+    transfer.piece = piece_at(m, load->sent - flight->bytes); /* `sent` counts this one */
     if (lp_is_coarse(&m->config) && load->kind == LP_DMA_TILE) {
         flight->tau_ps += rounds_ps(m, load->order & UINT16_MAX, &transfer);
     }
@@ -573,7 +581,7 @@ void lp_dma_memory(struct lp_view *view, const struct cw_event *event, struct lp
     struct hw_flight flight = {cw_now(view->ctx) + ser_ps - before_ps,
                                lp_most(ser_ps, load.spread_ps + last_ps), bytes,
                                batch_of(m, p, load.queue, (uint32_t)event->number),
-                               lp_piece(event->entity, event->number, last)};
+                               lp_piece(m, lp_sender_of(event), view->sip, last)};
     if (lp_traces_causes(m))
         lp_cause_flight_part(memory == HW_MEMORY_HBM ? LP_PART_SER_HBM : LP_PART_SER_SRAM, ser_ps);
     const int64_t first_left_ps =

@@ -32,7 +32,8 @@ void lp_load_request(struct lp_view *view, const struct cw_event *event, const s
         lp_load_lend(view, event, request);
         return;
     }
-    struct hw_flight flight = lp_flight(view->ctx, &request); /* no LAST: a request is never late */
+    struct hw_flight flight =
+        lp_flight(view->ctx, view->sip, &request); /* no LAST: a request is never late */
     lp_route_on(view, lp_sender_of(event), &flight, &request, m->router.of_pe[load->pe]);
 }
 
@@ -95,7 +96,7 @@ void lp_load_lend(struct lp_view *view, const struct cw_event *event, struct lp_
     struct hw_flight flight = {.tau_ps = cw_now(view->ctx),
                                .bytes = bytes,
                                .epoch = request.batch,
-                               .operation = lp_piece(event->entity, event->number, last)};
+                               .operation = lp_piece(m, lp_sender_of(event), view->sip, last)};
     struct lp_transfer response = {.src = request.dst,
                                    .dst = request.src,
                                    .bytes = bytes,
@@ -106,6 +107,7 @@ void lp_load_lend(struct lp_view *view, const struct cw_event *event, struct lp_
                                    .dir = request.dir,
                                    .memory = HW_MEMORY_TCM,
                                    .exit = HW_OUTLET_NONE,
+                                   .piece = (uint16_t)hw_divide(sent, &m->by.dma_chunk),
                                    .order = request.order};
     uint32_t router;
     const int64_t first_left_ps = leave_memory(view, &flight, lp_pe_in_cube(m, request.dst),

@@ -67,7 +67,7 @@ static void acknowledge_store(struct lp_view *view, struct lp_sender sender, int
         direct ? 0 : hw->overhead_ps[HW_NODE_PE_DMA] + hw->link[HW_LINK_PE_NOC].prop_ps;
     struct hw_flight flight = {.tau_ps =
                                    stored_ps + back_ps + out_ps + hw->overhead_ps[HW_NODE_ROUTER],
-                               .operation = lp_operation(sender.entity, sender.number)};
+                               .operation = lp_piece(m, sender, view->sip, true)};
     if (lp_traces_causes(m)) { /* of the steps so far the data's are the first */
         if (direct || memory == HW_MEMORY_TCM)
             lp_cause_pass(memory == HW_MEMORY_TCM ? HW_LINK_TCM : lp_memory_link(memory),

@@ -521,7 +521,8 @@ static size_t rank_count(const struct lp_model *m)
 static void ask_for_causes(struct lp_system *system)
 {
     if (system->options.causes.begin != NULL)
-        trace_causes(system, system->options.causes.begin(system->options.causes.arg));
+        trace_causes(system,
+                     system->options.causes.begin(system->options.causes.arg, &system->model));
 }
 
 int lp_system_begin_batch(struct lp_system *system, const struct lp_batch_options *options,

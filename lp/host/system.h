@@ -24,7 +24,7 @@
  * this batch and of all that begin before the machine is idle again.
  */
 struct lp_cause_sink {
-    bool (*begin)(void *arg);
+    bool (*begin)(void *arg, const struct lp_model *m);
     void (*record)(void *arg, uint32_t worker, const struct cw_event *event, uint16_t kind,
                    const void *record, uint16_t bytes);
     void *arg;

@@ -110,9 +110,11 @@ static int64_t advance_tail(struct lp_view *view, uint32_t pe, enum hw_dir dir, 
     cw_check(view->ctx, lp_queue_end(plan, lp_pe_index(view, pe), dir, &end));
     const struct hw_place to = lp_place_of(m, end.peer);
     const struct lp_signal signal = {.pe = to.pe, .arg = queue->my_tail, .dir = end.peer_dir};
-    const struct lp_sender sender = lp_moved_sender(m, to.sip, lp_next_sender(view, pe));
+    const struct lp_sender sender = lp_next_sender(view, pe);
     const uint32_t to_lp = lp_of_cube(m, to.sip, to.cube);
-    lp_send_signal(view->ctx, to_lp, end.credit_ps, LP_EVENT_CREDIT, sender, &signal);
+    const struct lp_sender seen = {lp_entity_at(m, sender.entity, view->sip, to.sip),
+                                   sender.number};
+    lp_send_signal(view->ctx, to_lp, end.credit_ps, LP_EVENT_CREDIT, seen, &signal);
     if (lp_traces_causes(m))
         lp_cause_credit_sent(view->ctx, to_lp, sender, cw_now(view->ctx) + end.credit_ps, end.peer);
     return end.credit_ps;

@@ -60,7 +60,7 @@ static void the_last_entry_until_a_time_is_found(void **state)
     assert_int_equal(cause_log_until(log, 1, 9).place, 0);
     assert_int_equal(cause_log_until(log, 1, 100).number, 10);
     assert_int_equal(cause_log_until(log, LPS, 100).place, 0);
-    cause_log_clear(log);
+    cause_log_clear(log, NULL);
     assert_int_equal(cause_log_until(log, 1, 100).place, 0);
     add(log, 0, 1, 7, 1);
     assert_int_equal(cause_log_until(log, 1, 100).number, 1);
@@ -74,7 +74,7 @@ static void questions_begin_in_the_right_block(void **state)
     enum { ENTRIES = 20000 };
     struct cause_log *const log = cause_log_create(LPS, 1, true, 64 * MEBIBYTE);
     for (uint32_t round = 0; round < 2; round++) {
-        cause_log_clear(log);
+        cause_log_clear(log, NULL);
         for (uint32_t i = 0; i < ENTRIES; i++)
             add(log, 0, i % 1000 == 999 ? 2 : 1, i / 3, i);
         uint64_t random = 1;
@@ -104,7 +104,7 @@ static void the_limit_of_memory_holds(void **state)
         add(log, 0, 1, i, i);
     assert_false(cause_log_is_whole(log));
     assert_int_equal(cause_log_bytes(log), 4 * MEBIBYTE);
-    cause_log_clear(log);
+    cause_log_clear(log, NULL);
     add(log, 0, 1, 1, 1);
     assert_true(cause_log_is_whole(log));
     cause_log_free(log);

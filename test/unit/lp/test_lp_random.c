@@ -683,15 +683,38 @@ static bool is_same_op(const struct lp_op *a, int64_t a_begun_ps, const struct l
            a->kind == b->kind && a->dir == b->dir && a->bytes == b->bytes && a->peer == b->peer;
 }
 
+static int by_pe(const void *a, const void *b)
+{
+    const struct lp_op *const x = *(const struct lp_op *const *)a, *const y = *(
+                                                                       const struct lp_op *const *)
+                                                                                  b;
+    return x->pe != y->pe ? (x->pe < y->pe ? -1 : 1) : (x > y) - (x < y);
+}
+
+/* An iteration's operations, each PE's in their order. Between those of one instant on different
+ * PEs the senders' counts may decide, which go on. */
+static const struct lp_op **ops_by_pe(const struct machine *m, const struct iteration *iteration)
+{
+    const struct lp_op **const ops = calloc(iteration->count + 1, sizeof *ops);
+    assert_non_null(ops);
+    for (uint32_t i = 0; i < iteration->count; i++)
+        ops[i] = &m->op[iteration->first + i];
+    qsort(ops, iteration->count, sizeof *ops, by_pe);
+    return ops;
+}
+
 static bool is_same_iteration(const struct machine *m, const struct iteration *a,
                               const struct iteration *b)
 {
     if (a->count != b->count || a->kernels_ps != b->kernels_ps || a->host_ps != b->host_ps)
         return false;
-    for (uint32_t i = 0; i < a->count; i++)
-        if (!is_same_op(&m->op[a->first + i], a->begun_ps, &m->op[b->first + i], b->begun_ps))
-            return false;
-    return true;
+    const struct lp_op **const of_a = ops_by_pe(m, a), **const of_b = ops_by_pe(m, b);
+    bool same = true;
+    for (uint32_t i = 0; i < a->count && same; i++)
+        same = is_same_op(of_a[i], a->begun_ps, of_b[i], b->begun_ps);
+    free(of_a);
+    free(of_b);
+    return same;
 }
 
 /* Iterations of a few kinds, in any order. Returns how many pairs began in the same state. */
