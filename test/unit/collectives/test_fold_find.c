@@ -373,6 +373,69 @@ static void every_fourth_rank_that_differs_leaves_a_fold_by_four(void **state)
     schedule_free(s);
 }
 
+/* ---- files ----------------------------------------------------------------------------------- */
+
+/* Each of 16 gpus sends its chunk to the next one, and keeps what it gets; gpu `odd` keeps it in
+ * another chunk. */
+static void write_file(const char *path, uint32_t odd)
+{
+    FILE *const file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "<algo coll='custom' ngpus='16' name='shift' inplace='0'>\n");
+    for (uint32_t r = 0; r < 16; r++)
+        fprintf(file,
+                "<gpu id='%u' i_chunks='2' o_chunks='2' s_chunks='0'>\n"
+                "<tb id='0' send='%u' recv='%u' chan='0'>\n"
+                "<step s='0' type='s' srcbuf='i' srcoff='0' dstbuf='o' dstoff='0' cnt='1'/>\n"
+                "<step s='1' type='r' srcbuf='i' srcoff='0' dstbuf='o' dstoff='%u' cnt='1'/>\n"
+                "</tb></gpu>\n",
+                r, (r + 1) % 16, (r + 15) % 16, r == odd ? 1 : 0);
+    fprintf(file, "</algo>\n");
+    fclose(file);
+}
+
+static void check_file(const char *path, uint64_t n_elem, uint32_t sips, const char *why)
+{
+    const struct config_request request = {
+        .preset = "tiny", .algorithm = path, .sets = machines[RING].set, .set_count = 2};
+    struct config_errors errors = {0};
+    struct config *config;
+    assert_int_equal(config_load(&request, &config, &errors), CW_OK);
+    const struct ccl_call call = call_of(CCL_CUSTOM, n_elem);
+    int code;
+    const struct fold_found found = find(config, &call, &code);
+    assert_int_equal(code, CW_OK);
+    assert_int_equal(found.fold.sips, sips);
+    assert_string_equal(found.why, why);
+    config_free(config);
+    config_errors_free(&errors);
+}
+
+static void a_file_names_the_line_that_differs(void **state)
+{
+    (void)state;
+    char folder[PATH_MAX];
+    write_file("alike.xml", 16);
+    write_file("odd.xml", 3);
+    assert_non_null(getcwd(folder, sizeof folder));
+    check_file("./alike.xml", 64, 1, "");
+    check_file("./odd.xml", 64, 1, ""); /* where a chunk is kept makes no difference */
+    FILE *const file = fopen("odd.xml", "r+");
+    char text[16384];
+    const size_t bytes = fread(text, 1, sizeof text - 1, file);
+    text[bytes] = '\0';
+    char *const at = strstr(strstr(text, "<gpu id='7'"), "srcoff='0'");
+    at[strlen("srcoff='")] = '1';
+    rewind(file);
+    assert_int_equal(fwrite(text, 1, bytes, file), bytes);
+    fclose(file);
+    check_file("./odd.xml", 64, 1, "");
+    /* 2 chunks of 33 elements: 17 and 16 */
+    check_file("./odd.xml", 33, 16,
+               "./odd.xml:39: gpu 7, tb 0, step 0 moves other bytes (chunks of unequal lengths) "
+               "than gpu 0's");
+}
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
 /* Reasons, numbered in the order in which the table needs them. */
@@ -502,6 +565,7 @@ int main(void)
         cmocka_unit_test(ranks_must_be_on_all_sips),
         cmocka_unit_test(one_rank_of_1024_that_differs_is_found),
         cmocka_unit_test(every_fourth_rank_that_differs_leaves_a_fold_by_four),
+        cmocka_unit_test(a_file_names_the_line_that_differs),
         cmocka_unit_test(the_table_of_folds_is_the_committed_one),
     };
     return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
