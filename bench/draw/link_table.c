@@ -99,9 +99,8 @@ static struct table_entry *next_entry(struct table_filling *f)
     return entry;
 }
 
-static void fill_link(void *arg, const struct lp_link_use *link)
+static void fill_link(struct table_filling *f, const struct lp_link_use *link)
 {
-    struct table_filling *const f = arg;
     struct table_entry *const entry = f->failed ? NULL : next_entry(f);
     if (entry == NULL)
         return;
@@ -119,6 +118,20 @@ static void fill_link(void *arg, const struct lp_link_use *link)
     entry->figure[FIGURE_QUEUE] = link->queue_ps_max;
     const int64_t *const bins = machine_use_link(f->use, link->lp, link->index);
     entry->bins = bins != NULL ? bins : no_bins;
+}
+
+static void fill_links(void *arg, const struct lp_link_use *link)
+{
+    struct table_filling *const f = arg;
+    if (link->alike == 1) {
+        fill_link(f, link);
+        return;
+    }
+    for (uint32_t k = 0; k < link->alike; k++) {
+        char place[LP_LINK_PLACE_BYTES];
+        const struct lp_link_use member = lp_link_member(f->model, link, k, place);
+        fill_link(f, &member);
+    }
 }
 
 static void fill_pes(struct table_filling *f)
@@ -213,7 +226,7 @@ int link_table_add(struct link_table *table, const struct link_table_head *head,
         .bytes = head->bytes, .time_ps = head->time_ps, .bin_ps = machine_use_bin_ps(use)};
     snprintf(size->collective, sizeof size->collective, "%s", head->collective);
     snprintf(size->algorithm, sizeof size->algorithm, "%s", head->algorithm);
-    lp_system_visit_links(system, (struct lp_machine_part){.parts = 1}, fill_link, &f);
+    lp_system_visit_links(system, (struct lp_machine_part){.parts = 1}, fill_links, &f);
     fill_pes(&f);
     if (f.count > 0)
         qsort(f.entries, f.count, sizeof *f.entries, by_likeness_and_place);

@@ -18,9 +18,9 @@ struct machine_use {
     int64_t begin_ps;                    /* the first start */
     int64_t bin_ps;
     bool out_of_memory; /* some bins are missing */
-    struct pe_use *pe;
-    int64_t ***link; /* [lp][number] its bins; NULL where nothing was carried */
-    int64_t **bins;  /* [bin_count] all of them, for widening */
+    struct pe_use *pe;  /* [pe_count] by lp_pe_place() */
+    int64_t ***link;    /* [lp][number] its bins; NULL where nothing was carried */
+    int64_t **bins;     /* [bin_count] all of them, for widening */
     size_t bin_count, bin_room;
 };
 
@@ -30,13 +30,13 @@ struct machine_use *machine_use_create(const struct lp_model *model)
     if (use == NULL)
         return NULL;
     use->model = model;
-    use->pe_count = hw_pe_count(&model->hw);
+    use->pe_count = lp_pe_count(model);
     use->lp_count = model->lps.count;
     use->first_io_die = model->lps.first_io_die;
     use->first_switch = model->lps.first_switch;
     memcpy(use->links, model->links.count, sizeof use->links);
     use->bin_ps = FIRST_BIN_PS;
-    use->pe = calloc(hw_pe_count(&model->hw), sizeof *use->pe);
+    use->pe = calloc(use->pe_count, sizeof *use->pe);
     use->link = calloc(model->lps.count, sizeof *use->link);
     if (use->pe != NULL && use->link != NULL)
         return use;
@@ -166,7 +166,7 @@ static void add_work(struct machine_use *use, struct pe_use *pe, struct use_span
 
 void machine_use_kernel(struct machine_use *use, const struct lp_kernel_record *record)
 {
-    struct pe_use *const pe = &use->pe[record->pe];
+    struct pe_use *const pe = &use->pe[lp_pe_place(use->model, record->pe)];
     if (use->model->first_batch != use->batch) {
         forget_use(use);
         use->batch = use->model->first_batch;
@@ -183,7 +183,7 @@ void machine_use_kernel(struct machine_use *use, const struct lp_kernel_record *
 
 void machine_use_op(struct machine_use *use, const struct lp_op *op)
 {
-    struct pe_use *const pe = &use->pe[op->pe];
+    struct pe_use *const pe = &use->pe[lp_pe_place(use->model, op->pe)];
     const struct use_span span = {op->t_start_ps - use->begin_ps, op->t_end_ps - use->begin_ps};
     const int64_t ps = span.end_ps - span.begin_ps;
     switch (op->kind) {
@@ -247,7 +247,10 @@ bool machine_use_finish(struct machine_use *use)
 
 const struct pe_use *machine_use_pe(const struct machine_use *use, uint32_t pe)
 {
-    return &use->pe[pe];
+    const struct hw_fold *const fold = use->model->fold;
+    const uint32_t of_sip = use->model->cubes * use->model->pes, sip = pe / of_sip;
+    const uint32_t by = fold == NULL ? sip : hw_fold_representative(fold, sip);
+    return &use->pe[lp_pe_place(use->model, pe - (sip - by) * of_sip)];
 }
 
 const int64_t *machine_use_link(const struct machine_use *use, uint32_t lp, uint32_t index)

@@ -47,6 +47,7 @@ void machine_use_crossed(struct machine_use *use, const struct lp_crossed *cross
 
 /* Completes the collective's figures. False: memory ran out, and some are missing. */
 bool machine_use_finish(struct machine_use *use);
+/* Of a PE of the whole machine. */
 const struct pe_use *machine_use_pe(const struct machine_use *use, uint32_t pe);
 /* [USE_BINS] how long the link of this number in the LP's state was busy in each bin. NULL: it
  * carried nothing. */

@@ -80,7 +80,7 @@ struct result_shortcuts {
         uint64_t of, done;
     } sips, iterations, operations;
     const char *fold; /* how it is known that SIPs are alike: "comparison", "proof"; static */
-    char why[200];    /* why they are all simulated though --fold is not off; "": nothing to say */
+    char why[400];    /* why they are all simulated though --fold is not off; "": nothing to say */
 };
 
 /* One row: one collective at one size, means over the iterations. */

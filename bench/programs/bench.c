@@ -12,6 +12,7 @@
 #include "bench/output/atomic_file.h"
 #include "bench/output/engine_log.h"
 #include "bench/output/engine_trace.h"
+#include "bench/programs/bench_fold.h"
 #include "bench/programs/bench_program.h"
 #include "bench/output/progress.h"
 #include "bench/programs/row_work.h"
@@ -278,6 +279,8 @@ static void fill_engine(struct bench_session *session)
     add_stats(stats, &before->stats);
     engine->run_s += before->run_s;
     engine->ipcq_messages += before->ipcq_messages;
+    engine->folded = session->any_folded || session->folded;
+    engine->fold_hash = session->fold_hash;
     engine->events_per_s =
         stats->run_s > 0 ? (double)(stats->events_committed - stats->events_restored) / stats->run_s
                          : 0;
@@ -345,7 +348,8 @@ void bench_fill_result(struct bench_session *session)
     result->sips = m->hw.sip_count;
     result->cubes = (uint64_t)m->hw.sip_count * m->cubes;
     result->pes = hw_pe_count(&m->hw);
-    result->queue_pairs = lp_system_count(system).queue_pairs;
+    result->queue_pairs =
+        lp_system_count(system).queue_pairs * (m->hw.sip_count / m->sips); /* classes are equal */
     result->lps = m->lps.count;
     fill_engine(session);
     result->sim_time_ps = cw_sim_now(lp_system_sim(system));
@@ -373,7 +377,11 @@ static void bench_show_progress(void *argument, const struct cw_progress *progre
 
 static void bench_warn(void *argument, const char *text)
 {
-    const struct bench_session *session = argument;
+    struct bench_session *session = argument;
+    if (session->folded) { /* the run without a fold has the same, of all SIPs */
+        session->fold_warned = true;
+        return;
+    }
     if (session->options->warn != NULL) {
         session->options->warn(session->options->warn_arg, text);
         return;
@@ -541,7 +549,8 @@ int bench_machine_begins(struct bench_session *session, struct dist *machine,
 
 int bench_machine_ends(struct bench_session *session, int code, struct cw_error *error)
 {
-    const bool failed = code != CW_OK && code != CW_USAGE; /* a refusal leaves nothing */
+    const bool failed = code != CW_OK && code != CW_USAGE &&          /* a refusal leaves nothing */
+                        (!session->folded || code == CW_INTERRUPTED); /* else it runs again */
     bench_phase_end(session, "ends of ranks");
     if (failed)
         run_logs_fail(session->logs, session->dist, code == CW_INTERRUPTED);
@@ -558,21 +567,71 @@ int bench_machine_ends(struct bench_session *session, int code, struct cw_error 
     return code;
 }
 
-/* Creates the machine, runs the program on it, and returns its exit code. */
+/* Creates the machine, runs the program on it, and returns its exit code. *holds: a folded run is
+ * the whole machine's. */
 static int run_on_machine(struct bench_session *session, const struct dist_options *dist,
-                          struct cw_error *error)
+                          bool *holds, struct cw_error *error)
 {
+    free(session->credit_wait_ps);
+    session->credit_wait_ps = NULL;
+    process_phases_forget_sim(&session->result->phases);
     bench_phase_end(session, "preparation");
     struct dist *const machine = create_machine(session, dist, error);
     int code = machine != NULL ? bench_machine_begins(session, machine, error) : error->exit_code;
     if (code == CW_OK)
         code = bench_machine_ends(session, run_program(session, error), error);
+    *holds = machine != NULL && session->folded && bench_fold_holds(session, code, error);
     if (code != CW_INTERRUPTED) /* then the process ends, as soon as its files are written */
         dist_free(machine);
     session->dist = NULL;
     explainer_free(session->explainer);
     session->explainer = NULL;
     bench_phase_end(session, "freeing of the machine");
+    return code;
+}
+
+static void drop_rows(struct result *result, size_t first)
+{
+    while (result->row_count > first) {
+        struct result_row *const row = &result->rows[--result->row_count];
+        free(row->phases);
+        free(row->explain);
+        free(row->shares);
+        free(row->not_run);
+    }
+}
+
+/* The sizes of one machine: folded if it can be. A folded run that fails, or that is not the whole
+ * machine's, is run again without a fold, so that every message is of the whole machine. */
+static int run_sizes(struct bench_session *session, const struct dist_options *dist,
+                     struct cw_error *error)
+{
+    const size_t first = session->result->row_count;
+    const uint64_t hash = session->fold_hash;
+    struct dist_options folded = *dist;
+    bool holds = false;
+    int code = bench_fold_find(session, error);
+    if (code == CW_OK && session->folded) {
+        bench_fold_give(session, &folded);
+        code = run_on_machine(session, &folded, &holds, error);
+        if (holds || code == CW_INTERRUPTED) {
+            bench_fold_note(session, first);
+            session->any_folded = true;
+            session->folded = false;
+            bench_report_rows(session);
+            return code;
+        }
+        session->folded = false;
+        if (code == CW_OK && session->options->fold == RUN_SHORTCUT_ON)
+            return cw_error_set(error, CW_USAGE, "--fold on: %s", session->fold_why);
+        drop_rows(session->result, first);
+        session->fold_hash = hash;
+        *error = (struct cw_error){.exit_code = CW_OK};
+        code = CW_OK;
+    }
+    if (code == CW_OK)
+        code = run_on_machine(session, dist, &holds, error);
+    bench_fold_note(session, first);
     return code;
 }
 
@@ -594,10 +653,7 @@ static int run_all(struct bench_session *session, const struct dist_options *dis
         session->first_size = i;
         session->end_size = i + each;
         bench_expect(session, i);
-        free(session->credit_wait_ps);
-        session->credit_wait_ps = NULL;
-        process_phases_forget_sim(&session->result->phases);
-        code = run_on_machine(session, dist, error);
+        code = run_sizes(session, dist, error);
         session->before = session->result->engine;
         memcpy(session->workers_before, session->result->engine.workers,
                session->before.worker_count * sizeof *session->workers_before);
@@ -649,6 +705,9 @@ static int prepare(struct bench_session *session, struct dist_options *dist, str
     }
     if (code == CW_OK)
         code = shortcuts_check(session->options, session->config, error);
+    if (code == CW_OK && session->options->fold == RUN_SHORTCUT_ON &&
+        session->program != &bench_step && bench_fold_why_not(session) != NULL)
+        code = cw_error_set(error, CW_USAGE, "--fold on: %s", bench_fold_why_not(session));
     if (code == CW_OK)
         code = bench_algorithm_check(session, error);
     if (code == CW_OK && session->program->prepare != NULL)
@@ -667,6 +726,7 @@ static void end_session(struct bench_session *session)
         session->program->finish(session);
     for (size_t i = 0; i < RUN_SIZES_MAX; i++)
         free(session->refused[i]);
+    bench_fold_end(session);
     free(session->workers_before);
     free(session->credit_wait_ps);
     free(session->placements);

@@ -83,8 +83,7 @@ struct ccl_call bench_call(const struct bench_session *session, enum ccl_collect
                              .math = (enum lp_math)redop_of_kernels(session->options->op)};
 }
 
-/* The program's own, of its i-th size. */
-static struct ccl_call bench_algorithm_call_of(const struct bench_session *session, size_t i)
+struct ccl_call bench_call_of_size(const struct bench_session *session, size_t i)
 {
     const enum ccl_collective collective = session->program->does;
     const uint32_t parts = collective == CCL_ALL_GATHER ? dist_world_size_for(session->config) : 1;
@@ -175,7 +174,7 @@ void bench_expect(struct bench_session *session, size_t i)
         dist_take_placement(session->expected, &session->placements[i]);
         session->shards = session->placements[i].shards;
     }
-    const struct ccl_call call = bench_algorithm_call_of(session, i);
+    const struct ccl_call call = bench_call_of_size(session, i);
     bench_expect_call(session->options, &call, &session->expected->ccl);
 }
 
@@ -292,7 +291,7 @@ void bench_algorithm_name(const struct bench_session *session, char *buf, size_t
         return;
     }
     for (size_t i = 0; i < bench_size_count(session); i++) {
-        const struct ccl_call call = bench_algorithm_call_of(session, i);
+        const struct ccl_call call = bench_call_of_size(session, i);
         algorithm = ccl_algorithm_of(&call, NULL, &ignored);
         const char *const label = algorithm != NULL ? ccl_algorithm_label(ccl, algorithm) : "";
         if (i > 0 && strcmp(buf, label) != 0) {

@@ -11,6 +11,7 @@
 
 #include "bench/programs/bench_algorithm.h"
 #include "bench/programs/row_work.h"
+#include "bench/programs/shortcuts.h"
 #include "collectives/runtime/dist_check.h"
 #include "core/os/clock.h"
 
@@ -266,15 +267,22 @@ void bench_size_begin(struct bench_session *session, size_t i)
 
 void bench_size_end(struct bench_session *session)
 {
-    struct result *const result = session->result;
     const uint64_t events =
         session->shows_progress ? events_so_far(session) - session->progress.begun : 0;
     if (events > 0) /* a refused size has none */
         event_estimate_note(&session->estimate, tiles_of_size(session, session->size),
                             (double)events);
+    if (!session->folded)
+        bench_report_rows(session);
+}
+
+void bench_report_rows(struct bench_session *session)
+{
+    struct result *const result = session->result;
     if (result->row_done == NULL)
         return;
-    bench_fill_result(session);
+    if (session->dist != NULL)
+        bench_fill_result(session);
     while (result->reported < result->row_count) {
         result->row_done(result->row_arg, result, result->reported);
         result->reported++;
@@ -368,17 +376,19 @@ static uint64_t place_in_sip(const struct lp_link_use *use)
 {
     const uint64_t owner = lp_link_row[use->group].owner;
     const uint64_t which = owner == LP_OF_CUBE ? use->cube : owner == LP_OF_SWITCH ? use->sip : 0;
-    return owner << 62 | which << 32 | use->index;
+    return owner << 62 | which << 32 | (owner == LP_OF_SWITCH ? use->unit : use->index);
 }
 
-static void keep_link(void *arg, const struct lp_link_use *use)
+/* The links of the machine, or of those SIPs of it that are simulated, as they are visited. */
+struct link_keeping {
+    const struct lp_model *model;
+    struct result_row *row;
+};
+
+/* Links with the same place in their SIPs. */
+static void keep_among_busiest(struct result_row *row, const struct lp_link_use *use)
 {
-    struct result_row *row = arg;
-    if (use->queue_ps_max > row->queue_ps_max)
-        row->queue_ps_max = use->queue_ps_max;
-    add_kind(row, (struct result_link_kind){
-                      .name = use->kind, .links = 1, .bytes = use->bytes, .busy_ps = use->busy_ps});
-    const struct result_link kept = {.alike = 1,
+    const struct result_link kept = {.alike = use->alike,
                                      .place = place_in_sip(use),
                                      .bytes = use->bytes,
                                      .busy_ps = use->busy_ps,
@@ -393,6 +403,30 @@ static void keep_link(void *arg, const struct lp_link_use *use)
     lp_link_name(use, link->name, sizeof link->name);
 }
 
+/* Links of switches that are alike are at different places. More than this many are not listed. */
+enum { MEMBERS_MAX = 16384 };
+
+static void keep_link(void *arg, const struct lp_link_use *use)
+{
+    const struct link_keeping *const keeping = arg;
+    struct result_row *const row = keeping->row;
+    if (use->queue_ps_max > row->queue_ps_max)
+        row->queue_ps_max = use->queue_ps_max;
+    add_kind(row, (struct result_link_kind){.name = use->kind,
+                                            .links = use->alike,
+                                            .bytes = use->bytes * use->alike,
+                                            .busy_ps = use->busy_ps * use->alike});
+    if (use->alike == 1 || lp_link_row[use->group].owner != LP_OF_SWITCH) {
+        keep_among_busiest(row, use);
+        return;
+    }
+    for (uint32_t k = 0; k < use->alike && k < MEMBERS_MAX; k++) {
+        char place[LP_LINK_PLACE_BYTES];
+        const struct lp_link_use member = lp_link_member(keeping->model, use, k, place);
+        keep_among_busiest(row, &member);
+    }
+}
+
 /* The links of the machine, of which each worker looks at a part. */
 struct link_survey {
     const struct lp_system *system;
@@ -403,11 +437,12 @@ struct link_survey {
 static void survey_part(void *arg, uint32_t worker)
 {
     const struct link_survey *const survey = arg;
+    struct link_keeping keeping = {lp_system_model(survey->system), &survey->rows[worker]};
     lp_system_visit_links(survey->system,
                           (struct lp_machine_part){.index = worker,
                                                    .parts = survey->workers,
                                                    .account = survey->account},
-                          keep_link, &survey->rows[worker]);
+                          keep_link, &keeping);
 }
 
 /* The parts come in the order of one visit to all links, so the result is the same as from such a
@@ -420,8 +455,9 @@ static void survey_links(struct lp_system *system, uint32_t account, struct resu
     row->kind_count = 0;
     survey.rows = calloc(workers, sizeof *survey.rows);
     if (survey.rows == NULL) {
+        struct link_keeping keeping = {lp_system_model(system), row};
         lp_system_visit_links(system, (struct lp_machine_part){.parts = 1, .account = account},
-                              keep_link, row);
+                              keep_link, &keeping);
         return;
     }
     cw_each_worker(lp_system_sim(system), survey_part, &survey);
@@ -490,7 +526,7 @@ static int fill_credit_waits(struct bench_session *session, struct result_row *r
     const struct lp_model *const m = lp_system_model(system);
     const uint32_t calls = session->options->warmup + iterations;
     if (session->credit_wait_ps == NULL)
-        session->credit_wait_ps = calloc(hw_pe_count(&m->hw), sizeof *session->credit_wait_ps);
+        session->credit_wait_ps = calloc(lp_pe_count(m), sizeof *session->credit_wait_ps);
     if (session->credit_wait_ps == NULL)
         return cw_error_memory(error, "the results");
     const struct lp_credit_waits waits = lp_credit_waits_since(
@@ -533,6 +569,43 @@ void bench_find_share(const struct bench_session *session, const struct result_r
                           &finder);
 }
 
+/* The kernels' times of a batch, by rank. */
+static void hash_ranks(XXH3_state_t *state, const struct lp_phases *phases, int64_t from_ps)
+{
+    for (uint32_t rank = 0; rank < phases->ranks; rank++) {
+        if (phases->start_ps[rank] < 0)
+            continue;
+        const int64_t start_ps = phases->start_ps[rank] - from_ps;
+        (void)XXH3_64bits_update(state, &start_ps, sizeof start_ps);
+        for (uint32_t i = 0; i < phases->count; i++) {
+            const int64_t exit_ps = phases->exit_ps[(size_t)rank * phases->count + i];
+            const int64_t since_ps = exit_ps < 0 ? -1 : exit_ps - from_ps;
+            (void)XXH3_64bits_update(state, &since_ps, sizeof since_ps);
+        }
+    }
+}
+
+/* Adds the times of a row (bench/FORMATS.md, "Engine object"). False: no memory. */
+static bool add_to_fold_hash(struct bench_session *session, const struct result_row *row,
+                             uint32_t batch)
+{
+    struct lp_system *const system = dist_system(session->dist);
+    if (!shortcut_is_open(SHORTCUT_FOLD, session->options, session->config))
+        return true;
+    const int64_t head[] = {(int64_t)session->fold_hash, row->time_ps, row->host_time_ps,
+                            row->start_skew_ps};
+    XXH3_state_t *const state = XXH3_createState();
+    if (state == NULL)
+        return false;
+    (void)XXH3_64bits_reset(state);
+    (void)XXH3_64bits_update(state, head, sizeof head);
+    hash_ranks(state, lp_system_phases_of(system, batch),
+               lp_system_times_of(system, batch)->first_start_ps);
+    session->fold_hash = XXH3_64bits_digest(state);
+    XXH3_freeState(state);
+    return true;
+}
+
 int bench_row_finish(struct bench_session *session, struct result_row *row, uint32_t batch,
                      uint32_t iterations, struct cw_error *error)
 {
@@ -554,6 +627,8 @@ int bench_row_finish(struct bench_session *session, struct result_row *row, uint
         code = fill_credit_waits(session, row, batch, iterations, error);
     if (code == CW_OK)
         code = fill_phases(session, row, batch, error);
+    if (code == CW_OK && !add_to_fold_hash(session, row, batch))
+        code = cw_error_memory(error, "the fold hash");
     row->done = code == CW_OK; /* a row that lacks figures is none */
     return code;
 }

@@ -11,6 +11,7 @@
 #include "bench/output/progress.h"
 #include "bench/output/result.h"
 #include "collectives/config/config.h"
+#include "collectives/fold/fold_find.h"
 #include "collectives/runtime/dist_placement.h"
 #include "collectives/runtime/distributed.h"
 #include "collectives/verify/bound.h"
@@ -45,6 +46,13 @@ struct bench_session {
     struct atomic_file engine_log, engine_trace;
     struct run_use use;
     struct run_logs *logs;
+    /* The current machine is folded, and how; its rows are reported after its verdict. */
+    bool folded;
+    struct fold_found fold;
+    char fold_why[CCL_FOLD_WHY_BYTES]; /* why it is not folded further; "": nothing to say */
+    bool fold_warned;                  /* the folded run had a warning */
+    bool any_folded;                   /* some machine of the run was */
+    uint64_t fold_hash;                /* of all rows so far */
 };
 
 struct bench_program {
@@ -54,6 +62,7 @@ struct bench_program {
     bool no_algorithm;        /* but none of ccl.yaml's: tensors alone */
     bool multiplies, stores;  /* kernels that do; stores: without tensors */
     bool groups;              /* calls of the groups that the configuration names */
+    bool folds;               /* a size is calls of one collective alone, the same on all ranks */
     bool rows_named;          /* a size has several rows, of several collectives */
     enum ccl_collective does; /* of one with an algorithm */
     /* The options that this program takes, of those that only some programs take
@@ -126,6 +135,9 @@ uint32_t bench_shards(const struct bench_session *session, size_t i);
 struct ccl_call bench_call(const struct bench_session *session, enum ccl_collective collective,
                            uint64_t n_elem);
 
+/* The program's own, of its i-th size. */
+struct ccl_call bench_call_of_size(const struct bench_session *session, size_t i);
+
 /*
  * A row for a size, valid until the next one is added: add, sample after each timed iteration,
  * finish. Its bandwidths count the bytes of its elements; a collective's are row_work_add()'s.
@@ -148,6 +160,8 @@ void bench_find_share(const struct bench_session *session, const struct result_r
 /* The i-th size begins, and ends: all its rows are known. */
 void bench_size_begin(struct bench_session *session, size_t i);
 void bench_size_end(struct bench_session *session);
+/* Reports the rows that are known, with the figures so far. */
+void bench_report_rows(struct bench_session *session);
 
 /* Refuses a tile that does not fit in a slot. */
 int bench_check_tile(const struct bench_session *session, uint64_t n_elem, struct cw_error *error);

@@ -137,6 +137,7 @@ const struct bench_program bench_ccl_reduce_scatter = {.name = "ccl_reduce_scatt
                                                        .about = "a reduce-scatter",
                                                        .collective = true,
                                                        .does = CCL_REDUCE_SCATTER,
+                                                       .folds = true,
                                                        .takes = {"input", "bytes-per-rank"},
                                                        .prepare = ccl_reduce_scatter_prepare,
                                                        .run = ccl_reduce_scatter_run};

@@ -67,9 +67,14 @@ static uint32_t cube_at_lane(const struct picture *picture, enum hw_port side, u
     }
 }
 
-static void use_link(void *arg, const struct lp_link_use *use)
+/* The links of a picture as they are visited. */
+struct drawing {
+    const struct lp_model *model;
+    struct picture *picture;
+};
+
+static void use_link(struct picture *picture, const struct lp_link_use *use)
 {
-    struct picture *const picture = arg;
     struct picture_link *link = NULL;
     switch (use->group) {
     case LP_LINKS_OUTER:
@@ -93,6 +98,20 @@ static void use_link(void *arg, const struct lp_link_use *use)
     link->bytes = use->bytes;
     link->busy_ps = use->busy_ps;
     link->queue_ps = use->queue_ps_max;
+}
+
+static void use_links(void *arg, const struct lp_link_use *use)
+{
+    const struct drawing *const drawing = arg;
+    if (use->alike == 1) {
+        use_link(drawing->picture, use);
+        return;
+    }
+    for (uint32_t k = 0; k < use->alike; k++) {
+        char place[LP_LINK_PLACE_BYTES];
+        const struct lp_link_use member = lp_link_member(drawing->model, use, k, place);
+        use_link(drawing->picture, &member);
+    }
 }
 
 static void use_cubes(struct picture *picture, const struct machine_use *machine, uint32_t pes)
@@ -119,10 +138,11 @@ static int draw_use(struct run_use *use, const struct result_row *row,
     const int code = picture_use(picture, time_ps, use->machine != NULL, error);
     if (code != CW_OK)
         return code;
+    struct drawing drawing = {lp_system_model(system), picture};
     const uint32_t drawn_groups = 1u << LP_LINKS_OUTER | 1u << LP_LINKS_TO_SIP |
                                   1u << LP_LINKS_UCIE | 1u << LP_LINKS_EDGE; /* use_link() */
     lp_system_visit_links(system, (struct lp_machine_part){.parts = 1, .groups = drawn_groups},
-                          use_link, picture);
+                          use_links, &drawing);
     if (use->machine != NULL)
         use_cubes(picture, use->machine, hw_pes(hw));
     snprintf(picture->caption, sizeof picture->caption,

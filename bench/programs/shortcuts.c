@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "bench/programs/bench.h"
 #include "collectives/config/input/environment.h"
 
 static const char *const shortcut_name[SHORTCUTS] = {
@@ -19,7 +18,12 @@ static uint32_t asked_for(enum shortcut which, const struct run_options *options
                                       : options->replay;
 }
 
-static bool draws(const struct hw_jitter_kind *kind) { return kind->active && !kind->per_instance; }
+static bool draws(const struct hw_jitter_kind *kind)
+{
+    return kind->active && !kind->per_instance &&
+           (kind->distribution == HW_JITTER_UNIFORM || kind->distribution == HW_JITTER_NORMAL ||
+            kind->distribution == HW_JITTER_EXPONENTIAL);
+}
 
 /* Whether operations of one part take different times. */
 static bool has_jitter_by_operation(const struct hw_config *hw)
@@ -35,6 +39,8 @@ static bool has_jitter_by_operation(const struct hw_config *hw)
 /* What shows each event, or measures the engine. */
 static const char *why_all_is_shown(const struct run_options *options)
 {
+    if (options->engine.events_max > 0)
+        return "--max-events counts all events";
     return options->explain             ? "--explain follows all events"
            : options->op_log != NULL    ? "--op-log has all operations"
            : options->timeline != NULL  ? "--trace shows all kernels"
@@ -45,15 +51,6 @@ static const char *why_all_is_shown(const struct run_options *options)
            : options->engine_log != NULL   ? "--engine-log measures the engine"
            : options->engine_trace != NULL ? "--engine-trace measures the engine"
                                            : NULL;
-}
-
-static const char *why_not_fold(const struct run_options *options)
-{
-    if (bench_collective(options->bench) == CCL_COLLECTIVES)
-        return "the bench launches kernels of its own";
-    return options->links != NULL ? "--links lists each PE"
-           : options->svg != NULL ? "--svg shows each cube"
-                                  : NULL;
 }
 
 const char *shortcut_why_not(enum shortcut which, const struct run_options *options,
@@ -69,15 +66,13 @@ const char *shortcut_why_not(enum shortcut which, const struct run_options *opti
     if (is_step ? options->verify_data : !options->no_data)
         return is_step ? "--verify-data computes the values of all ranks"
                        : "each rank has values of its own: give --no-data";
-    const char *const why = why_all_is_shown(options);
-    return why != NULL || which != SHORTCUT_FOLD || is_step ? why : why_not_fold(options);
+    return why_all_is_shown(options);
 }
 
 bool shortcut_is_open(enum shortcut which, const struct run_options *options,
                       const struct config *config)
 {
-    return asked_for(which, options) ==
-               RUN_SHORTCUT_ON && /* auto: off, until all parts are there */
+    return asked_for(which, options) == RUN_SHORTCUT_ON && /* auto: off, as yet */
            shortcut_why_not(which, options, config) == NULL;
 }
 

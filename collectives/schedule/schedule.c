@@ -160,7 +160,8 @@ double schedule_moved(const struct schedule *schedule)
     uint64_t sent = 0;
     for (uint32_t r = 0; r < schedule->rank_count; r++)
         for (uint32_t i = 0; i < schedule->rank[r].step_count; i++)
-            if (leaves_group_rank(schedule, r, &schedule->rank[r].step[i]))
+            if (leaves_group_rank(schedule, schedule_rank_at(schedule, r),
+                                  &schedule->rank[r].step[i]))
                 sent += schedule->rank[r].step[i].count;
     const uint32_t groups = schedule->rank_count / schedule->members;
     return (double)sent / groups / schedule->loop_chunks;

@@ -274,6 +274,13 @@ uint32_t hw_fold_switch_at(const struct hw_fold *fold, uint32_t index)
     return first + sip / (dim->stride * dim->size) * dim->stride + sip % dim->stride;
 }
 
+uint32_t hw_fold_switch_with(const struct hw_fold *fold, uint32_t number, uint32_t sip)
+{
+    uint32_t first;
+    const struct hw_sip_dim *const dim = &fold->dims.at[dim_of_switch(fold, &number, &first)];
+    return first + sip / (dim->stride * dim->size) * dim->stride + sip % dim->stride;
+}
+
 static uint32_t links_in(const struct hw_fold *fold, const struct hw_sip_dim *dim)
 {
     uint32_t links = 1;

@@ -99,6 +99,8 @@ uint32_t hw_fold_switches(const struct hw_fold *fold);
 /* The number of the class of any switch of the machine; and the representative of a class. */
 uint32_t hw_fold_switch_index(const struct hw_fold *fold, uint32_t number);
 uint32_t hw_fold_switch_at(const struct hw_fold *fold, uint32_t index);
+/* The switch that joins any SIP in the dimension of switch `number`. */
+uint32_t hw_fold_switch_with(const struct hw_fold *fold, uint32_t number, uint32_t sip);
 /* Links between a representative switch and SIPs, one for each class of them: all their numbers
  * are below the first; the number of the link to a SIP; the representative SIP at a link. */
 uint32_t hw_fold_switch_links_max(const struct hw_fold *fold);

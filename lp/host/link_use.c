@@ -232,6 +232,29 @@ void lp_links_visit(const struct lp_model *m, const struct cw_sim *sim, struct l
     }
 }
 
+struct lp_link_use lp_link_member(const struct lp_model *m, const struct lp_link_use *use,
+                                  uint32_t k, char place[LP_LINK_PLACE_BYTES])
+{
+    struct lp_link_use member = *use;
+    const bool of_switch = lp_link_row[use->group].owner == LP_OF_SWITCH;
+    member.alike = 1;
+    member.place = place;
+    if (m->fold != NULL && of_switch) {
+        member.number = hw_fold_member(m->fold, use->number, k);
+        member.sip = hw_fold_switch_with(m->fold, use->sip, member.number);
+        member.unit = hw_switch_link_to(&m->hw, member.sip, member.number);
+    } else if (m->fold != NULL) {
+        member.sip = hw_fold_member(m->fold, use->sip, k);
+    }
+    if (of_switch)
+        snprintf(place, LP_LINK_PLACE_BYTES, "switch %u", member.sip);
+    else if (use->cube == UINT32_MAX)
+        snprintf(place, LP_LINK_PLACE_BYTES, "sip %u io_die", member.sip);
+    else
+        snprintf(place, LP_LINK_PLACE_BYTES, "sip %u cube %u", member.sip, member.cube);
+    return member;
+}
+
 /* ---- one link -------------------------------------------------------------------------------- */
 
 struct naming {

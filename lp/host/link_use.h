@@ -26,6 +26,13 @@ struct lp_link_use {
                        machine is folded. They are those of hw_fold_member() of its SIP */
 };
 
+/* Link number `k`, from 0 to alike - 1, of those that a link stands for, each in its own SIP or
+ * switch of the whole machine; `lp` and `index` stay the representative's. `place` has room for its
+ * place. */
+enum { LP_LINK_PLACE_BYTES = 48 };
+struct lp_link_use lp_link_member(const struct lp_model *m, const struct lp_link_use *use,
+                                  uint32_t k, char place[LP_LINK_PLACE_BYTES]);
+
 /* "sip 0 cube 1 noc router 3 E": links are many, and few are shown. */
 void lp_link_name(const struct lp_link_use *use, char *text, size_t bytes);
 /* The same without the place: "noc router 3 E". */

@@ -1,6 +1,7 @@
 /*
- * test_shortcuts.c: --fold, --repeat and --replay as a user meets them: what refuses them, and that
- * the environment switches them off.
+ * test_shortcuts.c: --fold, --repeat and --replay as a user meets them: what refuses them, that the
+ * environment switches them off, and that a folded run shows the whole machine. Many more runs with
+ * and without are in test/equality.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +12,9 @@
 
 #include <cmocka.h>
 
+#define TEST_SCRATCH "shortcuts"
 #include "test/support/run_cubewarp.h"
+#include "test/support/scratch_folder.h"
 
 static void expect_refusal(const char *line, const char *why)
 {
@@ -37,7 +40,15 @@ static void what_needs_all_events_refuses_on(void **state)
         {"run --fold on --no-data --set jitter.links.ucie.distribution=uniform --set "
          "jitter.links.ucie.mean_ns=1 --set jitter.links.ucie.spread_ns=1",
          "--fold on: jitter is drawn for each operation"},
-        {"run --fold on --bench ipcq_pingpong --no-data", "--fold on: the bench launches kernels"},
+        {"run --fold on --bench ipcq_pingpong --no-data",
+         "--fold on: the bench does more than one call"},
+        {"run --fold on --no-data --max-events 100000000", "--fold on: --max-events counts all"},
+        {"run --fold on --no-data --bench ccl_broadcast", "--fold on: "},
+        {"run --fold on --no-data --set system.sips.topology=mesh_2d_no_wrap",
+         "--fold on: SIPs of mesh_2d_no_wrap are not alike"},
+        {"run --fold on --no-data --set jitter.nodes.pe_dma.distribution=fixed --set "
+         "jitter.nodes.pe_dma.mean_ns=9 --set jitter.nodes.pe_dma.only=2",
+         "--fold on: only SIP 2 has a late pe_dma"},
         {"run --replay on --no-data", "--replay does nothing in the bench ccl_allreduce"},
         {"run --fold maybe", "--fold 'maybe': expected auto, on or off"},
         {"verify --fold on", "unknown option '--fold'"}};
@@ -56,9 +67,125 @@ static void the_environment_switches_all_off(void **state)
     assert_int_equal(unsetenv("CUBEWARP_SHORTCUTS"), 0);
 }
 
+/* What a run wrote to a file. */
+static char *text_of(const char *path)
+{
+    FILE *const file = fopen(path, "r");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    const long bytes = ftell(file);
+    char *const text = calloc(1, (size_t)bytes + 1);
+    assert_non_null(text);
+    rewind(file);
+    assert_int_equal(fread(text, 1, (size_t)bytes, file), bytes);
+    assert_int_equal(fclose(file), 0);
+    return text;
+}
+
+static void expect_same_file(const char *a, const char *b)
+{
+    char *const left = text_of(a), *const right = text_of(b);
+    assert_true(left[0] != '\0');
+    assert_string_equal(left, right);
+    free(left);
+    free(right);
+}
+
+static json_t *row_of(json_t *document, size_t i)
+{
+    return json_array_get(json_object_get(document, "results"), i);
+}
+
+/* All members of the rows, but for what says how they came about. */
+static void expect_same_rows(json_t *a, json_t *b)
+{
+    const size_t rows = json_array_size(json_object_get(a, "results"));
+    assert_int_equal(rows, json_array_size(json_object_get(b, "results")));
+    for (size_t i = 0; i < rows; i++) {
+        assert_int_equal(json_object_del(row_of(a, i), "shortcuts"), 0);
+        assert_int_equal(json_object_del(row_of(b, i), "shortcuts"), 0);
+        assert_true(json_equal(row_of(a, i), row_of(b, i)));
+    }
+    assert_true(json_equal(json_object_get(a, "sim_time_ns"), json_object_get(b, "sim_time_ns")));
+}
+
+static void a_folded_run_shows_the_whole_machine(void **state)
+{
+    static const struct {
+        const char *line;
+        int sips, of;
+    } runs[] = {
+        {"--preset records --n-elem 4096", 1, 4},
+        {"--preset six_3x2 --algorithm torus_rs_ag --bytes 6KiB,60KiB --threads 2", 1, 6},
+        {"--set system.sips.topology=switch --set system.sips.count=8 --algorithm direct_rs_ag "
+         "--bytes 16KiB",
+         1, 8},
+        {"--preset rail_128 --set sip.cube_mesh.w=1 --set sip.cube_mesh.h=2 --algorithm "
+         "torus_rs_ag --bytes 16KiB",
+         1, 128},
+        {"--set system.sips.topology=torus_2d --set system.sips.w=2 --set system.sips.h=4 --set "
+         "system.sips.count=8 --algorithm lrab_hierarchical_allreduce --n-elem 512 --set "
+         "jitter.nodes.pe_math.distribution=fixed --set jitter.nodes.pe_math.mean_ns=5",
+         1, 8}};
+    (void)state;
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        json_t *const on =
+            run_json("run --quiet --no-data --fold on --links %s/on.json --svg %s/on.svg %s",
+                     folder, folder, runs[i].line);
+        json_t *const off =
+            run_json("run --quiet --no-data --fold off --links %s/off.json --svg %s/off.svg %s",
+                     folder, folder, runs[i].line);
+        const json_t *const taken = json_object_get(row_of(on, 0), "shortcuts");
+        assert_int_equal(json_integer_value(json_object_get(taken, "sips_simulated")),
+                         runs[i].sips);
+        assert_int_equal(json_number_value(json_object_get(taken, "factor")),
+                         runs[i].of / runs[i].sips);
+        assert_true(json_is_null(
+            json_object_get(json_object_get(row_of(off, 0), "shortcuts"), "sips_simulated")));
+        expect_same_rows(on, off);
+        expect_same_file(in_folder("on.json"), in_folder("off.json"));
+        expect_same_file(in_folder("on.svg"), in_folder("off.svg"));
+        json_decref(on);
+        json_decref(off);
+    }
+}
+
+static void the_fold_hash_is_the_same_every_time(void **state)
+{
+    (void)state;
+    json_t *const a = run_json("run --quiet --no-data --fold on --n-elem 512"),
+                  *const b = run_json("run --quiet --no-data --fold on --n-elem 512"),
+                  *const c = run_json("run --quiet --no-data --fold on --n-elem 513");
+    const char *const hash =
+        json_string_value(json_object_get(json_object_get(a, "engine"), "fold_hash"));
+    assert_int_equal(strlen(hash), 16);
+    assert_string_equal(
+        hash, json_string_value(json_object_get(json_object_get(b, "engine"), "fold_hash")));
+    assert_string_not_equal(
+        hash, json_string_value(json_object_get(json_object_get(c, "engine"), "fold_hash")));
+    json_decref(a);
+    json_decref(b);
+    json_decref(c);
+}
+
+/* A run that fails is told of the whole machine: of all SIPs, not of one. */
+static void a_failure_is_the_whole_machine_s(void **state)
+{
+    (void)state;
+    struct run_output on = run_line(3, "run --no-data --quiet --max-sim-time 6us --n-elem 8192");
+    struct run_output off =
+        run_line(3, "run --no-data --quiet --max-sim-time 6us --n-elem 8192 --fold off");
+    assert_string_equal(on.err, off.err);
+    run_output_free(&on);
+    run_output_free(&off);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_needs_all_events_refuses_on),
-                                       cmocka_unit_test(the_environment_switches_all_off)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+                                       cmocka_unit_test(the_environment_switches_all_off),
+                                       cmocka_unit_test(a_folded_run_shows_the_whole_machine),
+                                       cmocka_unit_test(the_fold_hash_is_the_same_every_time),
+                                       cmocka_unit_test(a_failure_is_the_whole_machine_s)};
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
