@@ -8,6 +8,7 @@
 
 #include "bench/output/step_report.h"
 #include "bench/programs/bench_program.h"
+#include "bench/programs/shortcuts.h"
 #include "bench/programs/step_estimate.h"
 #include "bench/trace/step_timeline.h"
 #include "bench/trace/trace_stream.h"
@@ -235,6 +236,33 @@ static int write_timeline(const struct step_bench *own, struct cw_error *error)
     return code;
 }
 
+/* How far SIPs that do the same are simulated once. */
+static enum step_fold fold_of(const struct bench_session *session)
+{
+    const struct run_options *const options = session->options;
+    if (options->fold == RUN_SHORTCUT_OFF ||
+        shortcut_why_not(SHORTCUT_FOLD, options, session->config) != NULL)
+        return STEP_FOLD_OFF;
+    return options->fold == RUN_SHORTCUT_ON ? STEP_FOLD_ON : STEP_FOLD_AUTO;
+}
+
+/* Says in all rows, and of the engine, what was simulated. */
+static void note_fold(struct bench_session *session, const struct step_result *step, uint32_t ranks)
+{
+    const struct step_folded *const folded = &step->folded;
+    struct result_shortcuts shortcuts = {.fold = NULL};
+    if (folded->sips < folded->of) {
+        shortcuts.sips = (struct result_simulated){.of = folded->of, .done = folded->sips};
+        shortcuts.fold = "comparison";
+        session->result->engine.folded = true;
+        session->result->engine.fold_hash = step_times_hash(step, ranks);
+    } else
+        snprintf(shortcuts.why, sizeof shortcuts.why, "%.*s", (int)sizeof shortcuts.why - 1,
+                 folded->why);
+    for (size_t i = 0; i < session->result->row_count; i++)
+        session->result->rows[i].shortcuts = shortcuts;
+}
+
 static int step_run_apart(struct bench_session *session, const struct dist_options *dist,
                           struct cw_error *error)
 {
@@ -243,6 +271,7 @@ static int step_run_apart(struct bench_session *session, const struct dist_optio
     struct step_options options = {.config = session->config,
                                    .graph = &report->graph,
                                    .modes = report->modes,
+                                   .fold = fold_of(session),
                                    .dist = *dist,
                                    .begins = begins,
                                    .ends = ends};
@@ -259,6 +288,8 @@ static int step_run_apart(struct bench_session *session, const struct dist_optio
         code = step_report_make(report, &session->config->hw, bound_of, own, error);
     for (size_t i = 0; code == CW_OK && i < report->rows.count; i++)
         code = add_op_row(own, &report->rows.rows[i], error);
+    if (code == CW_OK)
+        note_fold(session, &report->result, report->graph.rank_count);
     if (code == CW_OK)
         code = write_timeline(own, error);
     if (code == CW_OK) {

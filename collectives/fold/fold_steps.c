@@ -488,12 +488,18 @@ static bool keeps_class(struct fold_steps *s, const struct hw_fold *fold, uint32
     return true;
 }
 
+static bool has_rank(const struct fold_steps *s, uint32_t sip)
+{
+    return ccl_rank_on(&s->request.ccl->ranks, sip) != UINT32_MAX;
+}
+
 bool fold_steps_keep(struct fold_steps *s, const struct hw_fold *fold, char why[CCL_FOLD_WHY_BYTES],
                      struct cw_error *error)
 {
     for (uint32_t index = 0; index < fold->sips; index++)
         for (uint32_t member = 0; member < s->schedule->members; member++)
-            if (!keeps_class(s, fold, rank_on(s, hw_fold_sip(fold, index), member), why, error))
+            if (has_rank(s, hw_fold_sip(fold, index)) &&
+                !keeps_class(s, fold, rank_on(s, hw_fold_sip(fold, index), member), why, error))
                 return false;
     return true;
 }

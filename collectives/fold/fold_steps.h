@@ -32,7 +32,8 @@ int fold_steps_create(const struct fold_steps_request *request, struct fold_step
                       struct cw_error *error);
 void fold_steps_free(struct fold_steps *steps); /* accepts NULL */
 
-/* False: `why` names the first step that differs, or *error is filled. */
+/* SIPs without ranks are alike, too: of a class all have ranks, or none. False: `why` names the
+ * first step that differs, or *error is filled. */
 bool fold_steps_keep(struct fold_steps *steps, const struct hw_fold *fold,
                      char why[CCL_FOLD_WHY_BYTES], struct cw_error *error);
 

@@ -424,7 +424,7 @@ static int make_relay(struct dist_work *work, struct cw_error *error)
     const uint32_t root = dist_of(work, work->first_rank)->submission.root;
     const struct config *config = group->config;
     const bool hooked = install_plan_of(group->plans, 0).algorithm->neighbors != NULL;
-    if (group->fold != NULL)
+    if (group->fold != NULL && group->slots == NULL)
         return cw_error_set(error, CW_USAGE,
                             "%s goes by a tree from rank %u, and a folded world has calls alone "
                             "that are alike on all ranks; legal: a world that is not folded",
@@ -507,6 +507,7 @@ static int launch_part(const struct dist_part *part, struct cw_error *error)
                                                  .queue = dist_work_queue(work, part->rank),
                                                  .of = work,
                                                  .ranks = work->group->live,
+                                                 .slots = work->group->slots,
                                                  .dirs = work->group->dirs,
                                                  .account = work->group->account,
                                                  .whose = dist_work_whose(work, whose),
@@ -837,7 +838,7 @@ struct dist_work *dist_submit(const struct submission *submission)
         mp_fail(CW_PROGRAM_FAILED, "dist_%s: rank %u is not in the group%s%s",
                 ccl_collective_name(submission->collective), world_rank,
                 group->name[0] != '\0' ? " " : "", group->name);
-    if (group->fold != NULL && is_uneven(submission))
+    if (group->fold != NULL && group->slots == NULL && is_uneven(submission))
         mp_fail(CW_USAGE,
                 "dist_%s: a folded world has calls alone that are alike on all ranks; legal: a "
                 "world that is not folded",

@@ -109,7 +109,7 @@ static int place_ranks(struct dist *dist, struct dist_group *group,
 {
     const struct ccl_ranks *const world = &dist->options.config->ccl.ranks;
     struct ccl_ranks *const own = &group->own->ccl.ranks;
-    uint32_t *const ranks = calloc(4 * (size_t)spec->count, sizeof *ranks), twice;
+    uint32_t *const ranks = calloc(6 * (size_t)spec->count, sizeof *ranks), twice;
     if (ranks == NULL)
         return dist_no_memory(error);
     uint32_t *const sorted = ranks + spec->count, *const sips = sorted + spec->count,
@@ -133,6 +133,23 @@ static int place_ranks(struct dist *dist, struct dist_group *group,
                               .first_pe = spec->first_pe,
                               .pes = spec->pes};
     return CW_OK;
+}
+
+/* Which of the group's ranks are live: those that are in the world. */
+static void find_live(struct dist *dist, struct dist_group *group)
+{
+    uint32_t *const slots = group->lists + 4 * (size_t)group->size;
+    if (dist->world.fold == NULL)
+        return;
+    group->fold = dist->world.fold;
+    group->slots = slots;
+    group->live = 0;
+    for (uint32_t rank = 0; rank < group->size; rank++) {
+        const bool is_live = dist_is_live(&dist->world, group->ranks[rank]);
+        slots[rank] = is_live ? group->live : DIST_NOT_LIVE;
+        if (is_live)
+            slots[group->size + group->live++] = rank;
+    }
 }
 
 /* The group's SIPs have queues like those of a ring_1d of as many. */
@@ -181,6 +198,7 @@ static int make_group(struct dist *dist, uint32_t number, const struct dist_grou
     code = place_ranks(dist, group, spec, error);
     if (code != CW_OK)
         return code;
+    find_live(dist, group);
     code = build_install_plans(group->size, config->ccl.algorithm, &group->own->ccl,
                                &group->own->hw, &group->plans, &key, error);
     if (code == CW_USAGE) {

@@ -62,6 +62,9 @@ struct dist_group {
     uint32_t size;                    /* ranks, */
     uint32_t live;                    /* and live ones: those of SIPs that are simulated */
     const struct hw_fold *fold;       /* which are those, of the world; NULL: all ranks */
+    const uint32_t *slots;            /* [size] of a group that is not the world, with a fold: the
+                                         place of each rank among the live ones, or DIST_NOT_LIVE;
+                                         then [live] these ranks. Else NULL */
     uint32_t number;                  /* among dist->groups */
     uint32_t account;                 /* dist_group_spec.account */
     uint32_t queue;                   /* dist_group_spec.queue */
@@ -203,18 +206,26 @@ struct dist_kept {
  * In a folded world (dist_options.fold) only ranks whose SIPs are simulated are live: these have a
  * worker, and part in calls. What is kept for each of a group's live ranks is in their order. */
 
+#define DIST_NOT_LIVE UINT32_MAX
+
 /* The place of a live rank among them, and the reverse. */
 static inline uint32_t dist_slot(const struct dist_group *group, uint32_t rank)
 {
-    return group->fold == NULL ? rank : hw_fold_index(group->fold, rank);
+    return group->fold == NULL    ? rank
+           : group->slots != NULL ? group->slots[rank]
+                                  : hw_fold_index(group->fold, rank);
 }
 static inline uint32_t dist_rank_at(const struct dist_group *group, uint32_t slot)
 {
-    return group->fold == NULL ? slot : hw_fold_sip(group->fold, slot);
+    return group->fold == NULL    ? slot
+           : group->slots != NULL ? group->slots[group->size + slot]
+                                  : hw_fold_sip(group->fold, slot);
 }
 static inline bool dist_is_live(const struct dist_group *group, uint32_t rank)
 {
-    return group->fold == NULL || hw_fold_representative(group->fold, rank) == rank;
+    return group->fold == NULL    ? true
+           : group->slots != NULL ? group->slots[rank] != DIST_NOT_LIVE
+                                  : hw_fold_representative(group->fold, rank) == rank;
 }
 /* A live rank's part of a work. */
 static inline struct dist_of_rank *dist_of(const struct dist_work *work, uint32_t rank)

@@ -337,7 +337,7 @@ int dist_check_splits(const struct dist_work *work, uint32_t rank, struct cw_err
     const char *const name = dist_of(work, rank)->submission.name;
     const struct schedule_messages *const own = &dist_of(work, rank)->submission.messages->list;
     for (uint32_t peer = 0; peer < ranks; peer++) {
-        if (!dist_of(work, peer)->submits)
+        if (!dist_is_live(work->group, peer) || !dist_of(work, peer)->submits)
             continue;
         const struct schedule_messages *const other =
             &dist_of(work, peer)->submission.messages->list;

@@ -204,7 +204,8 @@ static const char *unfoldable(const struct dist *dist)
     return !options->no_data || options->op_log
                ? "has no values of tensors: its SIPs stand for others"
            : options->kernels_only ? "has no launches but those of collectives"
-           : options->group_count > 0 || options->late_groups ? "has no groups beside the world"
+           : options->late_groups || (options->group_count > 0 && !options->groups_only)
+               ? "has either collectives of the world or groups that are known when it is made"
            : ccl->strict_validation ? "has no strict validation: it does not see every PE"
            : ccl->ranks.per_sip > 0 || ccl->ranks.mapped || dist->world.size != dist->fold.of
                ? "has one rank on each SIP, rank r on SIP r"
@@ -230,7 +231,7 @@ static int plan(struct dist *dist, struct cw_error *error)
     }
     const char *key;
     const int code =
-        fold != NULL
+        fold != NULL && !dist->options.groups_only
             ? build_folded_plans(fold, dist->options.schedule, config->ccl.algorithm, &config->ccl,
                                  &config->hw, &dist->world.plans, &key, error)
             : build_install_plans(dist->facts.world_size, config->ccl.algorithm, &config->ccl,

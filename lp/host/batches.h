@@ -17,6 +17,7 @@
 struct lp_batch {
     struct lp_batch_times times;
     const struct lp_dirs *dirs; /* of its launches */
+    const uint32_t *slots;      /* lp_batch_options.slots */
     void *of;                   /* lp_batch_options.of */
     char *whose, *name;         /* lp_batch_options; NULL: it has none */
     bool held;                  /* it does not end, though it is answered */

@@ -133,10 +133,13 @@ static void on_worker_record(void *arg, uint32_t worker, const struct cw_event *
         const struct lp_kernel_record *const kernel = record;
         const struct lp_launch *const launch = lp_launch_of(&system->model, kernel->launch);
         const uint32_t tcm_bytes = (uint32_t)system->model.tcm_queue_bytes;
-        lp_batch_times_mark(
-            &launch->of->times, worker, lp_sip_index(&system->model, launch->args.rank),
-            lp_pe_place(&system->model, kernel->pe) * system->model.needs.queues + launch->queue,
-            kernel);
+        const uint32_t rank = launch->args.rank;
+        lp_batch_times_mark(&launch->of->times, worker,
+                            launch->of->slots != NULL ? launch->of->slots[rank]
+                                                      : lp_sip_index(&system->model, rank),
+                            lp_pe_place(&system->model, kernel->pe) * system->model.needs.queues +
+                                launch->queue,
+                            kernel);
         if (kernel->mark == LP_MARK_START && listener->kernel_started != NULL)
             listener->kernel_started(listener->arg, worker, event, kernel->pe, launch->of->number);
         if (kernel->mark == LP_MARK_END && listener->kernel_ended != NULL)
@@ -550,6 +553,7 @@ int lp_system_begin_batch(struct lp_system *system, const struct lp_batch_option
         !lp_batches_count(&system->batches, &system->model, options->account))
         return machine_out_of_memory(error);
     system->batches.current->dirs = options->dirs;
+    system->batches.current->slots = options->slots;
     system->batches.current->of = options->of;
     system->batches.current->queue = (uint8_t)options->queue;
     system->batches.current->cuts_streams =

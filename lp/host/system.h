@@ -120,10 +120,12 @@ struct lp_batch_options {
         queue; /* the hardware queue of its PEs that its kernels run on, below lp_needs.queues */
     /* The directions of its kernels (lp_plan_dirs()), which outlive it. NULL: the PE's. */
     const struct lp_dirs *dirs;
-    void *of; /* what the host knows it by, for lp_system_options.answered */
-    uint32_t
-        ranks; /* above the greatest of its launches' ranks; 0: as many as the machine has. In
-                  a folded machine rank r is SIP r, and these are the ranks that are simulated */
+    void *of;       /* what the host knows it by, for lp_system_options.answered */
+    uint32_t ranks; /* above the greatest of its launches' ranks; 0: as many as the machine has. In
+                       a folded machine these are the ranks that are simulated */
+    /* [rank] in a folded machine, its number among these; outlives the batch. NULL: rank r is SIP r
+     */
+    const uint32_t *slots;
     /* For reports, copied: "group tp0", and "call 3 (all_reduce)". NULL: none. */
     const char *whose, *name;
     uint32_t account; /* under which links count its bytes, up to lp_needs.accounts; 0: none */

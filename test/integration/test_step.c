@@ -284,6 +284,39 @@ static void larger_groups_take_rings(void **state)
     run_output_free(&output);
 }
 
+static const char *times_hash(const json_t *root)
+{
+    return json_string_value(json_object_get(json_object_get(root, "step"), "times_hash"));
+}
+
+/* One rank of 4 that computes longer leaves nothing alike; else one of each stage is simulated, and
+ * the times are the same. */
+static void alike_ranks_are_simulated_once(void **state)
+{
+    (void)state;
+    static const char text[] = "workload:\n"
+                               "  ranks: 4\n"
+                               "  values: {more: 0}\n"
+                               "  ops:\n"
+                               "    - {flops: 1e6 + more * (rank == 2), bytes: 64KiB}\n"
+                               "    - {collective: all_reduce, bytes: 64KiB}\n";
+    const char *const path = write_file("alike.yaml", text);
+    char line[300];
+    json_t *const whole = run_json("step --quiet --fold off %s", path);
+    json_t *const folded = run_json("step --quiet --fold on %s", path);
+    const json_t *const row = json_array_get(json_object_get(folded, "results"), 0);
+    const json_t *const shortcuts = json_object_get(row, "shortcuts");
+    assert_true(number_at(shortcuts, "sips_simulated") == 1);
+    assert_string_equal(json_string_value(json_object_get(shortcuts, "fold")), "comparison");
+    assert_string_equal(times_hash(whole), times_hash(folded));
+    json_t *const classes = json_object_get(json_object_get(whole, "step"), "classes");
+    assert_true(json_equal(classes, json_object_get(json_object_get(folded, "step"), "classes")));
+    json_decref(whole);
+    json_decref(folded);
+    snprintf(line, sizeof line, "step --quiet --fold on --set workload.values.more=1 %s", path);
+    refuse(line, "--fold on: rank ");
+}
+
 /* The line of a step, with its file, is one of `run` too. A result is no trace. */
 static void a_step_again(void **state)
 {
@@ -320,11 +353,6 @@ static void a_deadlock_names_operations(void **state)
     }
 }
 
-static const char *trace_hash(const json_t *root)
-{
-    return json_string_value(json_object_get(json_object_get(root, "engine"), "trace_hash"));
-}
-
 /* An entry does one collective. */
 static void entries_that_do_not_fit(void **state)
 {
@@ -349,14 +377,14 @@ static void entries_that_do_not_fit(void **state)
     json_t *const automatic = run_json("step --quiet %s", path);
     json_t *const by_option = run_json("step --quiet --algorithm tree_allreduce %s", path);
     json_t *const by_file = run_json("step --quiet %s", write_file("named.yaml", named));
-    const char *const hash = trace_hash(by_file);
+    const char *const hash = times_hash(by_file);
     const json_t *const results = json_object_get(by_file, "results");
     assert_int_equal(json_array_size(results), 3); /* the step and its two calls */
     for (size_t i = 1; i < 3; i++)                 /* 64 KiB cannot take no time */
         assert_true(number_at(json_array_get(results, i), "bound_ns") > 0);
     assert_non_null(hash);
-    assert_string_equal(hash, trace_hash(by_option));
-    assert_string_not_equal(hash, trace_hash(automatic));
+    assert_string_equal(hash, times_hash(by_option));
+    assert_string_not_equal(hash, times_hash(automatic));
     json_decref(automatic);
     json_decref(by_option);
     json_decref(by_file);
@@ -410,12 +438,19 @@ static void a_study_of_plans(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_pipeline_s_json),        cmocka_unit_test(the_same_on_two_threads),
-        cmocka_unit_test(tables_and_timeline),      cmocka_unit_test(what_a_step_does_not_take),
-        cmocka_unit_test(a_study_of_plans),         cmocka_unit_test(a_deadlock_names_operations),
-        cmocka_unit_test(entries_that_do_not_fit),  cmocka_unit_test(values_of_a_step),
-        cmocka_unit_test(larger_groups_take_rings), cmocka_unit_test(a_step_again),
-        cmocka_unit_test(causes_of_a_step),         cmocka_unit_test(links_of_a_step),
+        cmocka_unit_test(alike_ranks_are_simulated_once),
+        cmocka_unit_test(a_pipeline_s_json),
+        cmocka_unit_test(the_same_on_two_threads),
+        cmocka_unit_test(tables_and_timeline),
+        cmocka_unit_test(what_a_step_does_not_take),
+        cmocka_unit_test(a_study_of_plans),
+        cmocka_unit_test(a_deadlock_names_operations),
+        cmocka_unit_test(entries_that_do_not_fit),
+        cmocka_unit_test(values_of_a_step),
+        cmocka_unit_test(larger_groups_take_rings),
+        cmocka_unit_test(a_step_again),
+        cmocka_unit_test(causes_of_a_step),
+        cmocka_unit_test(links_of_a_step),
     };
     return cmocka_run_group_tests_name("step", tests, make_folder, remove_folder);
 }

@@ -372,7 +372,7 @@ static int step_completed(void *arg, const struct dist_completion *completion,
         lp_system_phases_of(dist_system(completion->dist), completion->batch);
     const bool alone = completion->collective == CCL_COMPUTE;
     const uint32_t size = alone ? 1 : completion->world_size;
-    for (uint32_t i = 0; i < size; i++) {
+    for (uint32_t i = 0, live = 0; i < size; i++) {
         const uint32_t sip = alone ? completion->first_rank
                                    : run->plan.specs[dist_group_number(completion->group)].ranks[i];
         const uint32_t rank = run->plan.rank_of_sip[sip];
@@ -380,7 +380,7 @@ static int step_completed(void *arg, const struct dist_completion *completion,
             continue;
         const uint32_t index = dist_operation_of(completion, i);
         struct step_span *const span = span_of(run, rank, index);
-        span->start_ps = span->met_ps = phases->start_ps[i];
+        span->start_ps = span->met_ps = phases->start_ps[live++];
         op = &step_program_of(run->options->graph, rank)->ops[index];
     }
     return alone || !run->options->graph->verifies ? CW_OK
@@ -548,6 +548,7 @@ static int run_on_machine(struct step_run *run, struct cw_error *error)
     dist.warn = run->options->dist.warn != NULL ? pass_warning : NULL;
     dist.phase = run->options->dist.phase != NULL ? pass_phase : NULL;
     dist.arg = run;
+    dist.fold = run->plan.fold.sips < run->plan.fold.of ? &run->plan.fold : NULL;
     dist.machine.program = &run->plan.program;
     dist.machine.needs.operations = most_operations(run->options->graph);
     dist.machine.needs.launches = run->plan.launches;
@@ -575,10 +576,13 @@ static int run_on_machine(struct step_run *run, struct cw_error *error)
     return code;
 }
 
-int step_run(const struct step_options *options, struct step_result *result, struct cw_error *error)
+/* *folded: ranks were simulated for others. */
+static int run_once(const struct step_options *options, struct step_result *result, bool *folded,
+                    struct cw_error *error)
 {
     struct step_run run = {.options = options, .result = result};
     int code = allocate(result, options->graph, error);
+    *folded = false;
     if (code != CW_OK)
         return code;
     code = step_plan_make(options, UINT32_MAX, &run.plan, error);
@@ -602,9 +606,23 @@ int step_run(const struct step_options *options, struct step_result *result, str
         if (code == CW_OK)
             code = run_on_machine(&run, error);
     }
+    *folded = run.plan.folded.sips < run.plan.folded.of;
     free_makers(&run);
     step_plan_free(&run.plan);
     if (code != CW_OK)
         step_result_free(result);
     return code;
+}
+
+/* What fails in a folded step fails in the whole one, whose ranks the message is to name. */
+int step_run(const struct step_options *options, struct step_result *result, struct cw_error *error)
+{
+    struct step_options whole = *options;
+    bool folded;
+    int code = run_once(options, result, &folded, error);
+    if (!folded || code == CW_OK || code == CW_NO_RESOURCE || code == CW_INTERRUPTED)
+        return code;
+    whole.fold = STEP_FOLD_OFF;
+    error->exit_code = CW_OK;
+    return run_once(&whole, result, &folded, error);
 }

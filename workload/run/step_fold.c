@@ -8,8 +8,8 @@
  *   - each rank does what the rank does that it becomes (workload_is_alike());
  *   - the collectives of a group that becomes another one, each member the one of its number there,
  *     are the same. They are, since an algorithm sees a group's size, and of its places only how
- *     far they are from each other. A group that becomes itself, with its members moved, is not
- * looked at yet;
+ *     far they are from each other. A group that becomes itself, with its members moved, needs an
+ *     algorithm that is the same for all of these (fold_steps_keep());
  *   - messages are the same from either end of a pair. They are, since the two ranks of
  *     pairwise_all_to_all have the same steps;
  *   - the queues of a group have the same place among a PE's as those of the group that it becomes.
@@ -21,13 +21,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/fold/fold_steps.h"
+#include "collectives/hook.h"
 #include "workload/graph/alike.h"
+
+/* The schedule of a source's collectives, as the process group of one of its groups makes it. */
+struct shape {
+    uint32_t group; /* of the source */
+    struct config config;
+    uint32_t *sips;   /* of its ranks; then the ranks, in ascending order of their SIPs */
+    uint64_t *n_elem; /* of its calls */
+    struct schedule *schedule;
+    struct fold_steps *steps;
+};
 
 struct finding {
     struct step_plan *plan;
-    uint32_t *to;   /* [rank_count] of the turn that is looked at */
-    uint8_t *layer; /* [group_count] of queues: parts of one layer share directions of PEs */
-    char why[WORKLOAD_WHY_BYTES]; /* of the last turn that was not kept */
+    uint32_t *to;         /* [rank_count] of the turn that is looked at */
+    uint8_t *layer;       /* [group_count] of queues: parts of one layer share directions of PEs */
+    struct shape *shapes; /* [source_count] */
+    char why[WORKLOAD_WHY_BYTES];   /* of the last turn that was not kept, */
+    char first[WORKLOAD_WHY_BYTES]; /* and of the first: the shortest along its dimension */
     struct cw_error *error;
     int code; /* not CW_OK: *error is filled */
 };
@@ -72,14 +86,168 @@ static bool keeps_numbers(const struct finding *f, const struct workload_set *se
     return true;
 }
 
-static bool keeps_collectives(struct finding *f, uint32_t source_number)
+/* The members of two groups, each of which becomes itself, move alike. */
+static bool move_alike(const struct finding *f, const struct workload_set *set, uint32_t a,
+                       uint32_t b)
+{
+    const uint32_t size = set->first[a + 1] - set->first[a];
+    bool alike = set->first[b + 1] - set->first[b] == size;
+    for (uint32_t i = 0; alike && i < size; i++)
+        alike = workload_place_to(set, f->to, a, i) == workload_place_to(set, f->to, b, i);
+    return alike;
+}
+
+static void free_shape(struct shape *shape)
+{
+    fold_steps_free(shape->steps);
+    schedule_free(shape->schedule);
+    free(shape->sips);
+    free(shape->n_elem);
+    *shape = (struct shape){.schedule = NULL};
+}
+
+/* Elements of a shard of the input, of each call of a source. False: out of memory. */
+static bool list_sizes(const struct step_plan *plan, const struct step_source *source,
+                       uint32_t ranks, uint64_t **sizes, uint32_t *count)
+{
+    const struct workload_graph *const graph = plan->options->graph;
+    const uint64_t parts = source->collective == CCL_ALL_GATHER ? ranks : 1;
+    for (uint32_t p = 0; p < graph->program_count; p++)
+        for (uint32_t i = 0; i < graph->programs[p].op_count; i++) {
+            const struct workload_op *const op = &graph->programs[p].ops[i];
+            if (op->kind != WORKLOAD_COLLECTIVE || step_source_of(plan, op) != source)
+                continue;
+            const uint64_t size = step_elements(source, op, ranks) / parts;
+            uint32_t k = 0;
+            while (k < *count && (*sizes)[k] != size)
+                k++;
+            if (k < *count)
+                continue;
+            uint64_t *const more = realloc(*sizes, (*count + 1) * sizeof *more);
+            if (more == NULL)
+                return false;
+            *sizes = more;
+            more[(*count)++] = size;
+        }
+    return true;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Where a group's ranks are. False: out of memory. */
+static bool place_group(const struct step_plan *plan, const struct workload_set *set,
+                        uint32_t group, struct shape *shape)
+{
+    const uint32_t size = set->first[group + 1] - set->first[group];
+    uint64_t *const order = malloc(size * sizeof *order);
+    shape->sips = malloc(2 * (size_t)size * sizeof *shape->sips);
+    if (order == NULL || shape->sips == NULL) {
+        free(order);
+        return false;
+    }
+    for (uint32_t i = 0; i < size; i++) {
+        shape->sips[i] = step_sip_of(plan->options->graph, set->ranks[set->first[group] + i]);
+        order[i] = (uint64_t)shape->sips[i] << 32 | i;
+    }
+    qsort(order, size, sizeof *order, by_number);
+    for (uint32_t i = 0; i < size; i++)
+        shape->sips[size + i] = (uint32_t)order[i];
+    free(order);
+    shape->config.ccl.ranks = (struct ccl_ranks){
+        .mapped = true, .list = shape->sips, .sorted = shape->sips + size, .count = size};
+    return true;
+}
+
+/* The schedule as the plans of the group's process group make it (runtime/install_plan.c). False:
+ * `why`, or the error, says why there is none. */
+static bool make_schedule(struct finding *f, const struct step_source *source, uint32_t ranks,
+                          struct shape *shape)
+{
+    const enum ccl_collective does = (enum ccl_collective)source->collective;
+    struct cw_error error = {.exit_code = CW_OK};
+    const struct ccl_algorithm *const algorithm =
+        ccl_algorithm_for(&shape->config.ccl, does, &error);
+    const struct ccl_call call = {.hw = &shape->config.hw,
+                                  .ccl = &shape->config.ccl,
+                                  .collective = does,
+                                  .world_size = ranks,
+                                  .n_elem = shape->config.ccl.n_elem,
+                                  .dtype = LP_F16,
+                                  .math = LP_MATH_SUM};
+    if (algorithm == NULL || algorithm->schedule == NULL)
+        return refuse(f, "%s is a kernel, which only whole machines fold",
+                      algorithm != NULL ? algorithm->name : "the algorithm");
+    shape->schedule = CCL_HOOK("schedule()", algorithm->schedule, (&call, &error));
+    return shape->schedule != NULL || refuse(f, "%s", cw_error_text(&error));
+}
+
+/* The comparison of the ranks of a group that becomes itself. */
+static bool make_shape(struct finding *f, uint32_t source_number, uint32_t group)
+{
+    const struct step_plan *const plan = f->plan;
+    const struct step_source *const source = &plan->sources[source_number];
+    const struct workload_set *const set = &plan->options->graph->sets[source->set];
+    const uint32_t ranks = set->first[group + 1] - set->first[group];
+    struct shape *const shape = &f->shapes[source_number];
+    struct fold_steps_request request = {.hw = &shape->config.hw, .ccl = &shape->config.ccl};
+    free_shape(shape);
+    shape->config = source->config;
+    shape->group = group;
+    if (!place_group(plan, set, group, shape) ||
+        !list_sizes(plan, source, ranks, &shape->n_elem, &request.count)) {
+        f->code = cw_error_memory(f->error, "the comparison of ranks");
+        return false;
+    }
+    if (!make_schedule(f, source, ranks, shape))
+        return false;
+    request.schedule = shape->schedule;
+    request.n_elem = shape->n_elem;
+    f->code = fold_steps_create(&request, &shape->steps, f->error);
+    return f->code == CW_OK;
+}
+
+/* The members of a group that becomes itself do the same. */
+static bool keeps_steps(struct finding *f, uint32_t source, uint32_t group,
+                        const struct hw_fold *turn)
+{
+    const struct workload_set *const set =
+        &f->plan->options->graph->sets[f->plan->sources[source].set];
+    struct shape *const shape = &f->shapes[source];
+    struct cw_error error = {.exit_code = CW_OK};
+    char why[CCL_FOLD_WHY_BYTES];
+    if ((shape->steps == NULL || shape->group != group) && !make_shape(f, source, group))
+        return false;
+    if (fold_steps_keep(shape->steps, turn, why, &error))
+        return true;
+    if (error.exit_code == CW_NO_RESOURCE) {
+        f->code = error.exit_code;
+        *f->error = error;
+    }
+    return refuse(f, "group %u of %s: %.300s", group, set->name, why);
+}
+
+static bool keeps_collectives(struct finding *f, uint32_t source_number, const struct hw_fold *turn)
 {
     const struct step_source *const source = &f->plan->sources[source_number];
     const struct workload_set *const set = &f->plan->options->graph->sets[source->set];
-    for (uint32_t group = 0; group < source->groups; group++)
-        if (!keeps_numbers(f, set, group))
+    uint32_t kept = WORKLOAD_NONE; /* becomes itself, and is known to do the same */
+    for (uint32_t group = 0; group < source->groups; group++) {
+        const uint32_t to = workload_group_to(set, f->to, group);
+        if (keeps_numbers(f, set, group))
+            continue;
+        if (to != group)
             return refuse(f, "group %u of %s becomes group %u, with its ranks in another order",
-                          group, set->name, workload_group_to(set, f->to, group));
+                          group, set->name, to);
+        if (kept != WORKLOAD_NONE && move_alike(f, set, kept, group))
+            continue;
+        if (!keeps_steps(f, source_number, group, turn))
+            return false;
+        kept = group;
+    }
     return true;
 }
 
@@ -168,13 +336,10 @@ static bool keeps_first_ranks(struct finding *f)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static bool keeps_turn(void *arg, const struct hw_fold *turn)
+static bool keeps(struct finding *f, const struct hw_fold *turn)
 {
-    struct finding *const f = arg;
     const struct step_plan *const plan = f->plan;
     char why[HW_FOLD_WHY_BYTES];
-    if (f->code != CW_OK)
-        return false;
     if (!hw_fold_keeps(&plan->options->config->hw, turn, why))
         return refuse(f, "%s", why);
     if (!turn_ranks(f, turn) ||
@@ -183,9 +348,21 @@ static bool keeps_turn(void *arg, const struct hw_fold *turn)
     if (plan->options->modes.free_communication)
         return keeps_first_ranks(f);
     for (uint32_t s = 0; s < plan->source_count; s++)
-        if (plan->sources[s].set != WORKLOAD_NONE && !keeps_collectives(f, s))
+        if (plan->sources[s].set != WORKLOAD_NONE && !keeps_collectives(f, s, turn))
             return false;
     return keeps_layers(f);
+}
+
+static bool keeps_turn(void *arg, const struct hw_fold *turn)
+{
+    struct finding *const f = arg;
+    if (f->code != CW_OK)
+        return false;
+    if (keeps(f, turn))
+        return true;
+    if (f->first[0] == '\0')
+        memcpy(f->first, f->why, sizeof f->first);
+    return false;
 }
 
 static const char *why_not(const struct step_plan *plan)
@@ -193,17 +370,18 @@ static const char *why_not(const struct step_plan *plan)
     return plan->options->graph->verifies ? "tensors have values" : NULL;
 }
 
-/* A fold with a turn that is not of a whole dimension would not keep the order of events. */
+/* Only translations keep the order of events. */
 static int find(struct finding *f)
 {
     struct step_plan *const plan = f->plan;
     const struct hw_config *const hw = &plan->options->config->hw;
     struct hw_fold widest;
     bool same = true;
-    if (!hw_fold_candidate(hw, 0, &widest) || !widest.translates || widest.sips == widest.of)
-        return refuse(f, "%s has no translations", hw->sip_topology->name) ? CW_OK : CW_OK;
+    if (!hw_fold_candidate(hw, 0, &widest) || !widest.translates || widest.sips == widest.of) {
+        snprintf(f->first, sizeof f->first, "no translation keeps the topology");
+        return CW_OK;
+    }
     f->code = put_into_layers(plan, false, f->layer, f->error);
-    const uint32_t possible = widest.sips;
     hw_fold_narrow(&widest, keeps_turn, f);
     if (f->code != CW_OK)
         return f->code;
@@ -212,10 +390,9 @@ static int find(struct finding *f)
         f->code = check_layers(f, &same);
     if (!same) {
         hw_fold_none(hw, &plan->fold);
-        (void)refuse(f, "the queues of all groups lie otherwise than those of the simulated ones");
+        snprintf(f->first, sizeof f->first,
+                 "the queues of all groups lie otherwise than those of the simulated ones");
     }
-    if (plan->fold.sips == possible)
-        f->why[0] = '\0';
     return f->code;
 }
 
@@ -225,20 +402,24 @@ int step_fold_find(struct step_plan *plan, struct cw_error *error)
     struct finding f = {.plan = plan,
                         .to = malloc(graph->rank_count * sizeof *f.to),
                         .layer = calloc(plan->group_count + 1, sizeof *f.layer),
+                        .shapes = calloc(plan->source_count + 1, sizeof *f.shapes),
                         .error = error};
     const char *const why = why_not(plan);
     hw_fold_none(&plan->options->config->hw, &plan->fold);
-    if (f.to == NULL || f.layer == NULL)
+    if (f.to == NULL || f.layer == NULL || f.shapes == NULL)
         f.code = cw_error_memory(error, "the comparison of ranks");
     else if (why != NULL)
-        (void)refuse(&f, "%s", why);
+        snprintf(f.first, sizeof f.first, "%s", why);
     else if (plan->options->fold != STEP_FOLD_OFF)
         f.code = find(&f);
+    for (uint32_t s = 0; f.shapes != NULL && s < plan->source_count; s++)
+        free_shape(&f.shapes[s]);
     free(f.to);
     free(f.layer);
+    free(f.shapes);
     plan->folded = (struct step_folded){.sips = plan->fold.sips, .of = plan->fold.of};
-    snprintf(plan->folded.why, sizeof plan->folded.why, "%s", f.why);
+    snprintf(plan->folded.why, sizeof plan->folded.why, "%s", f.first);
     if (f.code == CW_OK && plan->options->fold == STEP_FOLD_ON && plan->fold.sips == plan->fold.of)
-        return cw_error_set(error, CW_USAGE, "--fold on: %s", f.why);
+        return cw_error_set(error, CW_USAGE, "--fold on: %s", f.first);
     return f.code;
 }

@@ -285,7 +285,7 @@ static void an_unknown_preset_lists_the_known_ones(void **state)
               "dragonfly_64, fat_tree_64, "
               "kernbench-effective, kernbench, mi300x_8, million, pe_ring_8, pod1024, pod64, "
               "rail_128, records, six_3x2, "
-              "tiny, torus_4x4x4, v100_8, wormhole_t3k\n"));
+              "tiny, torus_4x4x4, torus_8x8x8, v100_8, wormhole_t3k\n"));
     free(text);
 }
 

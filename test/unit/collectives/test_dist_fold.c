@@ -306,9 +306,11 @@ static void what_a_folded_world_cannot_do_is_refused(void **state)
          .text = "a folded world has no launches but those of collectives; legal: one that is not "
                  "folded"},
         {.options = {.no_data = true, .groups = &group, .group_count = 1},
-         .text = "a folded world has no groups beside the world; legal: one that is not folded"},
+         .text = "a folded world has either collectives of the world or groups that are known when "
+                 "it is made; legal: one that is not folded"},
         {.options = {.no_data = true, .late_groups = true},
-         .text = "a folded world has no groups beside the world; legal: one that is not folded"},
+         .text = "a folded world has either collectives of the world or groups that are known when "
+                 "it is made; legal: one that is not folded"},
         {.set = "defaults.strict_validation=true",
          .options = {.no_data = true},
          .text = "a folded world has no strict validation: it does not see every PE; legal: one "
