@@ -7,6 +7,7 @@
 #include "lp/causes.h"
 #include "lp/fabric/io_die.h"
 #include "lp/places.h"
+#include "lp/tie_watch.h"
 
 const struct lp_ops *lp_ops_of(const struct lp_model *m, uint32_t lp)
 {
@@ -75,6 +76,14 @@ static uint64_t lp_tie(const void *data, const struct cw_event *event)
     }
 }
 
+/* On one thread alone. */
+static void lp_handle_watched(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
+{
+    const struct lp_model *const m = cw_model_data(ctx);
+    lp_tie_watch_event(m->ties, m, event);
+    lp_handle_traced(ctx, state, event);
+}
+
 struct cw_model lp_engine_model(const struct lp_model *m, bool traced)
 {
     return (struct cw_model){.name = "hardware",
@@ -82,6 +91,8 @@ struct cw_model lp_engine_model(const struct lp_model *m, bool traced)
                              .lp_count = m->lps.count,
                              .state_bytes = lp_state_bytes,
                              .init = lp_state_init,
-                             .handle = traced ? lp_handle_traced : lp_handle,
+                             .handle = m->ties != NULL ? lp_handle_watched
+                                       : traced        ? lp_handle_traced
+                                                       : lp_handle,
                              .tie = lp_tie};
 }

@@ -33,6 +33,7 @@ struct lp_batch;        /* lp/host/batches.h */
 struct lp_plan;         /* lp/queues/queue_ends.h */
 struct lp_maps;         /* lp/maps.h */
 struct lp_program;      /* lp/program.h */
+struct lp_tie_watch;    /* lp/tie_watch.h */
 
 /* The sender of an event: an entity, as this handler's SIP sees it (entity.h), and that entity's
  * number for the event. */
@@ -162,7 +163,8 @@ struct lp_model {
     /* A folded machine (lp/README.md, "Folded machines"): representatives alone have LPs. NULL: all
      * SIPs have some. */
     const struct hw_fold *fold;
-    uint32_t sips; /* that have LPs; hw.sip_count is the whole machine's */
+    uint32_t sips;             /* that have LPs; hw.sip_count is the whole machine's */
+    struct lp_tie_watch *ties; /* of a fold that is not of translations; or NULL */
     struct lp_divisors by;
     struct lp_numbers lps;
     struct lp_link_layout links; /* numbers in lp_cube.link, lp_io_die.link, lp_switch.link */

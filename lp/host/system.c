@@ -24,6 +24,7 @@
 #include "lp/layout.h"
 #include "lp/lp_kinds.h"
 #include "lp/queues/queue_ends.h"
+#include "lp/tie_watch.h"
 
 struct lp_system {
     struct lp_model model;
@@ -261,6 +262,10 @@ static bool build_model(struct lp_system *system)
     for (size_t i = 0; i < LP_LISTENERS; i++)
         system->hears_ops |= options->listener[i].op != NULL;
     trace_causes(system, false);
+    const bool watches = m->fold != NULL && !m->fold->translates;
+    m->ties = watches ? lp_tie_watch_create(m) : NULL;
+    if (watches && m->ties == NULL)
+        return false;
     system->hooks = lp_engine_model(m, options->causes.begin != NULL);
     return lp_control_init(&system->control, m) && timed && system->maps != NULL;
 }
@@ -332,6 +337,10 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
         return NULL;
     }
     system->options = *options;
+    if (options->fold != NULL && !options->fold->translates) { /* it watches for ties */
+        system->options.engine.sync = CW_SEQUENTIAL;
+        system->options.engine.worker_count = 1;
+    }
     if (check_queues(&options->needs, error) != CW_OK) {
         lp_system_free(system);
         return NULL;
@@ -354,6 +363,7 @@ void lp_system_free(struct lp_system *system)
     cw_sim_free(system->sim);
     lp_layout_free(&system->model);
     lp_control_free(&system->control);
+    lp_tie_watch_free(system->model.ties);
     lp_landing_free(&system->landing);
     lp_maps_free(system->maps);
     free(system->launched);
@@ -1093,6 +1103,11 @@ bool lp_system_has_written_nothing(const struct lp_system *system, uint32_t batc
             return own->written < batch;
     }
     return false;
+}
+
+bool lp_system_fold_is_exact(const struct lp_system *system)
+{
+    return system->model.ties == NULL || !lp_tie_watch_has_met(system->model.ties);
 }
 
 struct lp_counts lp_system_count(const struct lp_system *system)

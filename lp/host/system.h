@@ -44,7 +44,8 @@ struct lp_system_options {
      * needs.operations is its longest program's. NULL: nothing. */
     struct lp_program *program;
     /* The machine is folded (hw/topology/fold.h): only representatives are simulated, and nothing
-     * may be submitted for other SIPs. Copied. NULL: all SIPs are simulated. */
+     * may be submitted for other SIPs. One that does not translate runs on one thread, whatever
+     * `engine` says. Copied. NULL: all SIPs are simulated. */
     const struct hw_fold *fold;
     bool grows; /* plans may get more queues between drains: the lookahead allows for any */
     /* Passed on to the engine. The machine itself sets the workers of LPs, the least delays, the
@@ -213,6 +214,9 @@ const struct lp_cube *lp_system_cube(const struct lp_system *system, uint32_t si
  * False where a kernel of a later batch hides it. Between drains. */
 bool lp_system_has_written_nothing(const struct lp_system *system, uint32_t batch,
                                    struct hw_place place, const struct tl_source **at);
+/* The times of a folded machine so far are those of the whole one: always, if its fold translates
+ * (hw/topology/fold.h). */
+bool lp_system_fold_is_exact(const struct lp_system *system);
 /* Between drains. */
 struct lp_counts lp_system_count(const struct lp_system *system);
 

@@ -154,6 +154,7 @@ static const struct tl_kernel fold_kernel = {
 
 struct outcome {
     int64_t ps[PES_MAX][2]; /* of each PE that was simulated: its kernel's start and end */
+    bool is_exact;
 };
 
 static void note(void *arg, const struct lp_kernel_record *record)
@@ -196,12 +197,14 @@ static void run_machine(struct machine *m, const struct hw_fold *fold, struct ou
     if (lp_system_drain(m->system, &m->error) != CW_OK)
         fail_msg("%s, seed %u: %s", fold != NULL ? "folded" : "unfolded", (unsigned)plan.seed,
                  m->error.text);
+    outcome->is_exact = lp_system_fold_is_exact(m->system);
     machine_free(m);
 }
 
 typedef struct machine *make_fn(const struct hw_config *hw);
 
-static uint32_t differing(make_fn *make, const struct hw_config *hw)
+/* PEs whose times differ. */
+static uint32_t differing(make_fn *make, const struct hw_config *hw, bool *is_exact)
 {
     static struct outcome whole, folded;
     struct machine *const a = make(hw), *const b = make(hw);
@@ -211,6 +214,7 @@ static uint32_t differing(make_fn *make, const struct hw_config *hw)
     run_machine(a, NULL, &whole);
     run_machine(b, &plan.fold, &folded);
     uint32_t differ = 0;
+    *is_exact = folded.is_exact;
     for (uint32_t pe = 0; pe < pes; pe++) {
         const uint32_t sip = pe / sip_pes, r = hw_fold_representative(&plan.fold, sip);
         const uint32_t like = pe - (sip - r) * sip_pes;
@@ -258,25 +262,30 @@ static bool narrow_at_random(void *arg, const struct hw_fold *one_digit)
     return cw_rng_u64(arg) % 2 == 0;
 }
 
+static uint32_t others_exact; /* folds that do not translate, and are exact */
+
 /* Each candidate, and some of the folds that have some of its turns, with kernels and machines of
  * many kinds. */
 static void check_machine(struct hw_config hw)
 {
     uint32_t folds = 0;
+    bool is_exact;
     for (uint32_t c = 0; hw_fold_candidate(&hw, c, &plan.digits); c++)
         for (plan.seed = 0; plan.seed < SEEDS; plan.seed++) {
             struct cw_rng rng = cw_rng_seeded(plan.seed, c);
             plan.fold = plan.digits;
             plan.by_class = plan.seed % 3 == 2;
             plan.one_sided = plan.seed % 2;
-            plan.in_step = false;
+            plan.in_step = plan.seed % 5 == 0;
             if (plan.seed % 3 > 0)
                 hw_fold_narrow(&plan.fold, narrow_at_random, &rng);
             if (plan.fold.sips == plan.fold.of)
                 continue;
-            const uint32_t differ = differing(make_plain, &hw);
+            const uint32_t differ = differing(make_plain, &hw, &is_exact);
             folds++;
-            if (differ > 0)
+            assert_true(is_exact || !plan.fold.translates);
+            others_exact += is_exact && !plan.fold.translates;
+            if (differ > 0 && is_exact)
                 fail_msg("%s, candidate %u, seed %u: %u of %u SIPs: %u PEs differ",
                          hw.sip_topology->name, c, (unsigned)plan.seed, plan.fold.sips,
                          plan.fold.of, differ);
@@ -305,6 +314,72 @@ static void full_meshes_switches_and_levels_fold(void **state)
     hw_sip_dims_add(&levels.dims, HW_SIP_RING, 3, HW_LINK_LEVEL_1);
     hw_sip_dims_add(&levels.dims, HW_SIP_SWITCH, 4, HW_LINK_LEVEL_1 + 1);
     check_machine(joined(&hw_levels, 12, levels));
+    assert_true(others_exact > 0);
+}
+
+/* PE i notifies PE i of the SIP whose number differs in bit i. All arrive at one instant. */
+static enum tl_status notify_run(struct tl *tl, void *frame)
+{
+    struct fold_frame *const f = frame;
+    const uint32_t self = tl_pe_index(tl, tl_place(tl));
+    const uint32_t sip_pes = hw_cubes(&plan.hw) * hw_pes(&plan.hw);
+    const uint32_t peer_sip = tl_place(tl).sip ^ 1u << tl_pe_id(tl);
+    const uint32_t peer = self % sip_pes + peer_sip * sip_pes;
+    TL_BEGIN(&f->line);
+    TL_CALL(&f->line, tl_notify(tl, peer, 0));
+    TL_CALL(&f->line, tl_wait_notify(tl, peer, 0));
+    TL_END(&f->line);
+}
+static const struct tl_kernel notify_kernel = {
+    .name = "notify", .frame_bytes = sizeof(struct fold_frame), .run = notify_run};
+
+/* Four SIPs behind one switch, folded by exclusive ors; the first PEs of each run the kernel. */
+static bool is_exact_with(uint32_t pes)
+{
+    plan.hw = joined(&hw_switch, 4, (struct hw_sip_size){0});
+    plan.hw.launch_together = true;
+    plan.one_sided = true;
+    plan.seed = 0; /* without contention: nothing holds them apart */
+    assert_true(hw_fold_candidate(&plan.hw, 1, &plan.fold));
+    struct machine *const m = make_plain(&plan.hw);
+    m->fold = &plan.fold;
+    m->unmapped = true;
+    machine_start(m);
+    const struct lp_batch_options options = {.kernel = &notify_kernel};
+    assert_int_equal(lp_system_begin_batch(m->system, &options, &m->error), CW_OK);
+    for (uint32_t pe = 0; pe < pes; pe++)
+        assert_int_equal(lp_system_submit_launch(m->system, pe, &notify_kernel,
+                                                 &(struct tl_args){.dtype = LP_F16}, &m->error),
+                         CW_OK);
+    if (lp_system_drain(m->system, &m->error) != CW_OK)
+        fail_msg("%s", m->error.text);
+    const bool is_exact = lp_system_fold_is_exact(m->system);
+    machine_free(m);
+    return is_exact;
+}
+
+static void events_of_two_other_sips_that_meet_are_noticed(void **state)
+{
+    (void)state;
+    assert_true(is_exact_with(1));
+    assert_false(is_exact_with(2));
+}
+
+/* A representative alone has LPs. */
+static void a_message_to_another_sip_is_a_bug(void **state)
+{
+    (void)state;
+    const struct hw_config hw = joined(&hw_ring_1d, 4, (struct hw_sip_size){0});
+    assert_true(hw_fold_candidate(&hw, 0, &plan.fold));
+    struct machine *const m = make_plain(&hw);
+    m->fold = &plan.fold;
+    m->unmapped = true;
+    machine_start(m);
+    assert_int_equal(lp_system_begin_copy(m->system, &m->error), CW_OK);
+    const uint32_t pe = hw_cubes(&hw) * hw_pes(&hw); /* of SIP 1 */
+    assert_int_equal(lp_system_submit_write(m->system, pe, 64, &m->error), CW_BUG);
+    assert_string_equal(m->error.text, "a message to SIP 1, which its representative 0 stands for");
+    machine_free(m);
 }
 
 /* Time and memory depend on the SIPs that have LPs alone. */
@@ -329,6 +404,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rings_and_toruses_fold),
         cmocka_unit_test(full_meshes_switches_and_levels_fold),
+        cmocka_unit_test(events_of_two_other_sips_that_meet_are_noticed),
+        cmocka_unit_test(a_message_to_another_sip_is_a_bug),
         cmocka_unit_test(a_machine_of_a_million_sips_folds_onto_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
