@@ -69,7 +69,7 @@ stress: setup ## the engine's workers under a scheduler that tries thousands of 
 
 NIGHTLY := $(foreach t,parallel harsh,test/unit/core/test_core_$t) test/unit/collectives/test_dist_programs \
 	test/unit/workload/test_workload_programs
-NIGHTLY_CALLS := $(foreach t,dist_messages fold_rules,$(BUILD)/check/test/unit/collectives/test_$t)
+NIGHTLY_CALLS := $(foreach t,dist_messages fold_rules fold_times,$(BUILD)/check/test/unit/collectives/test_$t)
 nightly: setup-test ## clang, analyzers, bare machines, random models, schedules, aarch64, calls that fail: over an hour (NIGHTLY_ROUNDS=0: without end)
 	@$(SUBMAKE) clang
 	@$(SUBMAKE) analyze

@@ -19,7 +19,7 @@ try() {
 }
 round_from() {
     export PARALLEL_SEED=$1 EXPLORE_SEED=$1 FAULTS_SEED=$1 HARSH_SEED=$1 TIES_SEED=$1
-    export MESSAGES_SEED=$1 PROGRAM_SEED=$1 STEP_SEED=$1
+    export MESSAGES_SEED=$1 PROGRAM_SEED=$1 STEP_SEED=$1 FOLD_SEED=$1
     try env EXPLORE_SEEDS=$((200000 * scale)) build/explore/test/stress/test_explore
     try env EXPLORE_SEEDS=$((20000 * scale)) build/explore-asan/test/stress/test_explore
     try env HARSH_SEEDS=$((200000 * scale)) build/explore/test/stress/test_explore_harsh
@@ -31,6 +31,7 @@ round_from() {
     try env PARALLEL_SEEDS=$((200 * scale)) build/asan/test/unit/core/test_core_parallel
     try env PARALLEL_SEEDS=$((50 * scale)) build/tsan/test/unit/core/test_core_parallel
     try env MESSAGES_SEEDS=$((300 * scale)) build/check/test/unit/collectives/test_dist_messages
+    try env FOLD_SEEDS=$((20000 * scale)) build/check/test/unit/collectives/test_fold_times
     try env PROGRAM_SEEDS=$((3000 * scale)) build/check/test/unit/collectives/test_dist_programs
     try env PROGRAM_SEEDS=$((200 * scale)) build/asan/test/unit/collectives/test_dist_programs
     try env PROGRAM_SEEDS=$((50 * scale)) build/tsan/test/unit/collectives/test_dist_programs
@@ -43,6 +44,7 @@ round_from() {
 }
 rounds=${NIGHTLY_ROUNDS:-1}
 round_from "$seed"
+try env FOLD_SIZES=30 build/check/test/unit/collectives/test_fold_rules
 try env CUBEWARP=build/check/cubewarp BOUNDS_EVERY=1 build/check/test/integration/test_bounds
 try env CUBEWARP=build/check/cubewarp GROUPS_EVERY=1 \
     build/check/test/integration/test_group_algorithms

@@ -1,0 +1,325 @@
+/*
+ * test_fold_times.c: folded worlds beside whole ones: random machines, algorithms, sizes and
+ * options. Where fold_find() finds a fold by translations, every time of every rank's calls is the
+ * whole machine's, to the picosecond. Folds by other turns are run alone: where events meet at one
+ * instant they may differ.
+ *
+ * FOLD_SEEDS=N: so many (make nightly); 150 in CI. FOLD_SEED=S begins with this one.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "test/support/test_dist_support.h"
+
+#include "collectives/fold/fold_find.h"
+#include "hw/arithmetic.h"
+
+#define COUNT_OF(list) (sizeof(list) / sizeof(list)[0])
+enum { CALLS = 2, SIPS_MAX = 24, SETS_MAX = 16, SET_BYTES = 96 };
+
+/* ---- random cases ---------------------------------------------------------------------------- */
+
+struct random_case {
+    uint64_t seed, state;
+    char set[SETS_MAX][SET_BYTES];
+    size_t sets;
+    uint64_t n_elem;
+};
+
+static uint32_t draw(struct random_case *c, uint32_t below)
+{
+    c->state += UINT64_C(0x9e3779b97f4a7c15);
+    return (uint32_t)(hw_mix(c->state) % below);
+}
+
+__attribute__((format(printf, 2, 3))) static void set(struct random_case *c, const char *format,
+                                                      ...)
+{
+    va_list arguments;
+    assert_true(c->sets < SETS_MAX);
+    va_start(arguments, format);
+    (void)vsnprintf(c->set[c->sets++], SET_BYTES, format, arguments);
+    va_end(arguments);
+}
+
+static void draw_machine(struct random_case *c)
+{
+    const uint32_t w = 1 + draw(c, 4), h = 1 + draw(c, 4), d = 1 + draw(c, 3);
+    const uint32_t n = 2 + draw(c, SIPS_MAX - 1), power = 2u << draw(c, 4);
+    bool one_cube = false;
+    switch (draw(c, 8)) {
+    case 0:
+        set(c, "system.sips.topology=ring_1d");
+        set(c, "system.sips.count=%u", n);
+        break;
+    case 1:
+    case 2:
+        set(c, "system.sips.topology=torus_2d");
+        set(c, "system.sips.count=%u", w * h);
+        set(c, "system.sips.w=%u", w);
+        set(c, "system.sips.h=%u", h);
+        break;
+    case 3:
+        set(c, "system.sips.topology=torus_3d");
+        set(c, "system.sips.count=%u", w * 2 * d);
+        set(c, "system.sips.w=%u", w);
+        set(c, "system.sips.h=2");
+        set(c, "system.sips.d=%u", d);
+        break;
+    case 4:
+        set(c, "system.sips.topology=fully_connected");
+        set(c, "system.sips.count=%u", n);
+        break;
+    case 5:
+        set(c, "system.sips.topology=switch");
+        set(c, "system.sips.count=%u", draw(c, 2) ? power : n);
+        break;
+    case 6:
+        one_cube = true;
+        set(c, "system.sips.topology=pair_switch");
+        set(c, "system.sips.count=%u", draw(c, 2) ? power : n / 2 * 2);
+        break;
+    default:
+        set(c, "system.sips.topology=[{fully_connected: %u}, {ring_1d: %u, bw_gbs: 50}]", 1 + w,
+            1 + h);
+        set(c, "system.sips.count=%u", (1 + w) * (1 + h));
+    }
+    set(c, "sip.cube_mesh.w=%u", one_cube ? 1 : 1 + draw(c, 2));
+    set(c, "sip.cube_mesh.h=%u", one_cube ? 1 : 1 + draw(c, 2));
+}
+
+static void draw_options(struct random_case *c, const char *algorithm)
+{
+    static const char *const buffer[] = {"tcm", "hbm", "sram"};
+    static const char *const credit[] = {"fast_path", "fabric"};
+    static const char *const contention[] = {"message", "chunk", "none"};
+    if (draw(c, 2))
+        set(c, "defaults.buffer_kind=%s", buffer[draw(c, 3)]);
+    if (draw(c, 2))
+        set(c, "defaults.credit_return_mode=%s", credit[draw(c, 2)]);
+    if (draw(c, 2))
+        set(c, "fabric.contention=%s", contention[draw(c, 3)]);
+    if (draw(c, 2))
+        set(c, "defaults.slot_size=%u", 64u << draw(c, 3));
+    if (draw(c, 3) == 0 && strcmp(algorithm, "lrab_hierarchical_allreduce") == 0)
+        set(c, "defaults.rank_invariant=true");
+    else if (draw(c, 3) == 0)
+        set(c, "algorithms.%s.mapper=all_pes", algorithm);
+    if (draw(c, 6) == 0)
+        set(c, "links.sip_link.latency_ns=%u", 1 + draw(c, 900));
+}
+
+static const struct ccl_algorithm *draw_algorithm(struct random_case *c)
+{
+    uint32_t count = 0;
+    while (ccl_algorithm_at(count) != NULL)
+        count++;
+    return ccl_algorithm_at(draw(c, count));
+}
+
+/* NULL: the configuration is not legal. */
+static struct config *draw_case(struct random_case *c, const struct ccl_algorithm **algorithm)
+{
+    const char *sets[SETS_MAX];
+    struct config_errors errors = {0};
+    struct config *config;
+    *algorithm = draw_algorithm(c);
+    draw_machine(c);
+    set(c, "defaults.algorithm=%s", (*algorithm)->name);
+    draw_options(c, (*algorithm)->name);
+    for (size_t i = 0; i < c->sets; i++)
+        sets[i] = c->set[i];
+    c->n_elem = 1 + draw(c, 900);
+    if (config_load(&(struct config_request){.sets = sets, .set_count = c->sets}, &config,
+                    &errors) != CW_OK)
+        config = NULL;
+    config_errors_free(&errors);
+    if (config != NULL && draw(c, 3) > 0) /* mostly sizes that divide */
+        c->n_elem = (uint64_t)config->hw.sip_count * 16 * (1 + draw(c, 6));
+    return config;
+}
+
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+struct times {
+    const struct ccl_algorithm *algorithm;
+    uint64_t n_elem;
+    struct dp_policy policy;
+    uint32_t calls;
+    int64_t installed_ps, ended_ps[CALLS], rank_ps[SIPS_MAX + 1][CALLS];
+};
+
+static void call_once(const struct times *times, struct tensor *in, struct tensor *out)
+{
+    switch (times->algorithm->collective) {
+    case CCL_REDUCE_SCATTER:
+        dist_wait(dist_reduce_scatter_async(NULL, out, in, REDOP_SUM));
+        break;
+    case CCL_ALL_GATHER:
+        dist_wait(dist_all_gather_async(NULL, in, out));
+        break;
+    case CCL_ALL_TO_ALL:
+        dist_wait(dist_all_to_all_async(NULL, out, in));
+        break;
+    default:
+        dist_wait(dist_all_reduce_async(NULL, in, REDOP_SUM));
+    }
+}
+
+static void worker(int rank, void *arg)
+{
+    struct times *const times = arg;
+    const bool parts = times->algorithm->collective == CCL_REDUCE_SCATTER ||
+                       times->algorithm->collective == CCL_ALL_GATHER;
+    join_group(rank);
+    times->installed_ps = dist_time_ps();
+    const uint64_t elems = times->n_elem, ranks = (uint64_t)dist_get_world_size();
+    struct tensor *const in = dist_tensor_zeros(elems, DTYPE_F16, &times->policy),
+                         *const out = dist_tensor_zeros(parts ? elems / ranks : elems, DTYPE_F16,
+                                                        &times->policy);
+    for (uint32_t i = 0; i < CALLS; i++) {
+        call_once(times, in, out);
+        times->rank_ps[rank][i] = dist_time_ps();
+    }
+    dist_tensor_free(in);
+    dist_tensor_free(out);
+    dist_destroy_process_group();
+}
+
+static int completed(void *arg, const struct dist_completion *completion, struct cw_error *error)
+{
+    struct times *const times = arg;
+    (void)error;
+    times->ended_ps[times->calls++] = completion->times->host_ps;
+    return CW_OK;
+}
+
+/* The code of the run. */
+static int run(const struct config *config, const struct hw_fold *fold, struct schedule *schedule,
+               struct times *times)
+{
+    const struct dist_options options = {
+        .config = config,
+        .fold = fold,
+        .schedule = fold != NULL ? schedule : NULL,
+        .no_data = true,
+        .says_choices = true,
+        .completed = completed,
+        .arg = times,
+        .machine.engine = {.sync = CW_SEQUENTIAL, .worker_count = 1}};
+    struct cw_error error;
+    struct dist *const dist = dist_create(&options, &error);
+    if (dist == NULL) {
+        if (fold != NULL)
+            print_message("%s\n", cw_error_text(&error));
+        return error.exit_code;
+    }
+    times->policy = dist_facts(dist)->policy;
+    const int code = dist_spawn(dist, worker, times, &error);
+    if (code != CW_OK && fold != NULL)
+        print_message("%s\n", cw_error_text(&error));
+    dist_free(dist);
+    return code;
+}
+
+static void print_case(const struct random_case *c)
+{
+    print_message("FOLD_SEED=%llu, %llu elements:", (unsigned long long)c->seed,
+                  (unsigned long long)c->n_elem);
+    for (size_t i = 0; i < c->sets; i++)
+        print_message(" --set '%s'", c->set[i]);
+    print_message("\n");
+}
+
+static uint32_t folded_cases, translated_cases;
+
+static void compare(const struct random_case *c, const struct config *config,
+                    const struct fold_found *found, const struct ccl_algorithm *algorithm)
+{
+    struct times whole = {.algorithm = algorithm, .n_elem = c->n_elem}, folded = whole;
+    if (run(config, NULL, NULL, &whole) != CW_OK)
+        return;
+    folded_cases++;
+    const int code = run(config, &found->fold, found->schedule, &folded);
+    if (code != CW_OK)
+        print_case(c);
+    assert_int_equal(code, CW_OK);
+    if (!found->fold.translates)
+        return;
+    translated_cases++;
+    bool same = folded.installed_ps == whole.installed_ps && folded.calls == whole.calls;
+    for (uint32_t k = 0; k < CALLS; k++) {
+        same &= folded.ended_ps[k] == whole.ended_ps[k];
+        for (uint32_t sip = 0; sip < found->fold.of; sip++)
+            same &= folded.rank_ps[hw_fold_representative(&found->fold, sip)][k] ==
+                    whole.rank_ps[sip][k];
+    }
+    if (same)
+        return;
+    print_case(c);
+    for (uint32_t k = 0; k < CALLS; k++)
+        print_message("call %u: %lld ps, folded %lld ps\n", k, (long long)whole.ended_ps[k],
+                      (long long)folded.ended_ps[k]);
+    for (uint32_t sip = 0; sip < found->fold.of; sip++)
+        print_message("rank %u: %lld, folded %lld\n", sip, (long long)whole.rank_ps[sip][0],
+                      (long long)folded.rank_ps[hw_fold_representative(&found->fold, sip)][0]);
+    fail_msg("a folded world to %u of %u SIPs takes another time", found->fold.sips,
+             found->fold.of);
+}
+
+static void check_seed(uint64_t seed)
+{
+    struct random_case c = {.seed = seed, .state = seed};
+    const struct ccl_algorithm *algorithm;
+    struct fold_found found;
+    struct cw_error error;
+    struct config *const config = draw_case(&c, &algorithm);
+    if (config == NULL)
+        return;
+    const struct ccl_call call = {.hw = &config->hw,
+                                  .ccl = &config->ccl,
+                                  .collective = algorithm->collective,
+                                  .world_size = config->hw.sip_count,
+                                  .n_elem = algorithm->collective == CCL_ALL_GATHER
+                                                ? c.n_elem / config->hw.sip_count
+                                                : c.n_elem,
+                                  .dtype = LP_F16,
+                                  .math = LP_MATH_SUM};
+    const struct fold_request request = {.config = config, .calls = &call, .count = 1};
+    if (fold_find(&request, &found, &error) == CW_OK) {
+        if (found.fold.sips < found.fold.of)
+            compare(&c, config, &found, algorithm);
+        schedule_free(found.schedule);
+    }
+    config_free(config);
+}
+
+static uint64_t number_from(const char *name, uint64_t otherwise)
+{
+    const char *const text = getenv(name);
+    return text != NULL ? strtoull(text, NULL, 10) : otherwise;
+}
+
+static void folded_worlds_take_the_times_of_whole_ones(void **state)
+{
+    (void)state;
+    const uint64_t first = number_from("FOLD_SEED", 1), count = number_from("FOLD_SEEDS", 150);
+    for (uint64_t seed = first; seed < first + count; seed++)
+        check_seed(seed);
+    print_message("%u of %llu cases fold, %u of them by translations\n", folded_cases,
+                  (unsigned long long)count, translated_cases);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(folded_worlds_take_the_times_of_whole_ones)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
