@@ -198,17 +198,30 @@ static struct config *draw_machine(struct draw *draw)
     return must_load(&(struct config_request){.sets = settings, .set_count = draw->h > 1 ? 6 : 4});
 }
 
+/* A folded step that fails runs again on the whole machine. */
+static int count_machine(void *arg, struct dist *machine, struct cw_error *error)
+{
+    (void)machine;
+    (void)error;
+    ++*(uint32_t *)arg;
+    return CW_OK;
+}
+
 static int run(const struct config *config, const struct workload_graph *graph,
                struct step_modes modes, enum step_fold fold, const struct cw_config *engine,
                struct step_result *result, char text[512])
 {
     struct cw_error error = {.exit_code = CW_OK};
+    uint32_t machines = 0;
     const struct step_options options = {.config = config,
                                          .graph = graph,
                                          .modes = modes,
                                          .fold = fold,
-                                         .dist = {.machine.engine = *engine}};
+                                         .dist = {.machine.engine = *engine, .arg = &machines},
+                                         .begins = count_machine};
     const int code = step_run(&options, result, &error);
+    if (code == CW_OK && machines > 1)
+        fail_msg("the folded step has failed, and the whole one has not");
     if (code != CW_OK)
         snprintf(text, 512, "%.500s", cw_error_text(&error));
     return code;
