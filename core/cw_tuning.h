@@ -267,6 +267,25 @@ CW_API void cw_each_worker(struct cw_sim *sim, cw_worker_fn fn, void *arg);
  * Does nothing after a failure, and for small models. */
 CW_API void cw_sim_clear(struct cw_sim *sim);
 
+/* ---- events and states at hand --------------------------------------------------------------- */
+
+/*
+ * For a host that knows what some LPs will do, and puts the outcome in place instead of having it
+ * simulated. CW_SEQUENTIAL alone; all but cw_pause() between drains, after a drain that has not
+ * failed. The trace hash and the counts are of the events that are handled.
+ */
+/* For handlers: the drain ends after this event, as if no event were left before its end. */
+CW_API void cw_pause(struct cw_ctx *ctx);
+/* Calls take(arg, event) for each pending event, in no order, and drops those for which it is true.
+ * Takes time for all pending events. Returns CW_OK, or an exit code with *error filled. */
+typedef bool (*cw_take_fn)(void *arg, const struct cw_event *event);
+CW_API int cw_take_events(struct cw_sim *sim, cw_take_fn take, void *arg, struct cw_error *error);
+/* Adds an event as it is, its depth included. It may be before cw_sim_now(), if its LP and those
+ * that it affects have handled nothing later. Returns CW_OK, or an exit code with *error filled. */
+CW_API int cw_put_event(struct cw_sim *sim, const struct cw_event *event, struct cw_error *error);
+/* The state of an LP, to change; valid until the next drain. NULL: there is no such LP. */
+CW_API void *cw_state_to_change(struct cw_sim *sim, uint32_t lp);
+
 /* ---- snapshots ----------------------------------------------------------------------------- */
 
 /*

@@ -34,6 +34,7 @@ struct lp_plan;         /* lp/queues/queue_ends.h */
 struct lp_maps;         /* lp/maps.h */
 struct lp_program;      /* lp/program.h */
 struct lp_tie_watch;    /* lp/tie_watch.h */
+struct lp_replay_watch; /* lp/replay_watch.h */
 
 /* The sender of an event: an entity, as this handler's SIP sees it (entity.h), and that entity's
  * number for the event. */
@@ -186,8 +187,9 @@ struct lp_model {
     struct lp_emitted emit;
     struct lp_launches launches;
     struct lp_accounts accounts;
-    const struct lp_program *program; /* NULL: none */
-    size_t sequencer_offset;          /* in an IO die's state */
+    const struct lp_program *program;     /* NULL: none */
+    size_t sequencer_offset;              /* in an IO die's state */
+    const struct lp_replay_watch *replay; /* NULL: nobody watches */
 };
 
 /* Of an LP that has links. */

@@ -275,6 +275,8 @@ static int step_run_apart(struct bench_session *session, const struct dist_optio
                                    .dist = *dist,
                                    .begins = begins,
                                    .ends = ends};
+    options.dist.machine.replay =
+        shortcut_is_open(SHORTCUT_REPLAY, session->options, session->config);
     int code = bench_explain(session, &options.dist.machine, error);
     if (session->explainer != NULL)
         explainer_keep_causes(session->explainer);

@@ -178,3 +178,49 @@ int sequential_drain(struct cw_sim *sim, struct cw_error *error)
     worker_watch(NULL);
     return CW_OK;
 }
+
+/* ---- events and states at hand (cw_tuning.h) ------------------------------------------------- */
+
+void cw_pause(struct cw_ctx *ctx) { worker_of(ctx)->sim->end_ps = INT64_MIN; }
+
+struct taking {
+    struct worker *worker;
+    cw_take_fn take;
+    void *arg;
+};
+
+static bool take_entry(void *arg, const struct entry *entry)
+{
+    const struct taking *const taking = arg;
+    if (!taking->take(taking->arg, entry->event))
+        return false;
+    event_pool_put(&taking->worker->pool, entry->event);
+    return true;
+}
+
+int cw_take_events(struct cw_sim *sim, cw_take_fn take, void *arg, struct cw_error *error)
+{
+    struct taking taking = {&sim->workers[0], take, arg};
+    return pending_sift(&taking.worker->pending, take_entry, &taking)
+               ? CW_OK
+               : memory_error(&sim->memory, error);
+}
+
+int cw_put_event(struct cw_sim *sim, const struct cw_event *event, struct cw_error *error)
+{
+    struct worker *const worker = &sim->workers[0];
+    struct cw_event *const own = event_pool_get(&worker->pool, event->payload_bytes);
+    if (own == NULL)
+        return memory_error(&sim->memory, error);
+    memcpy(own, event, offsetof(struct cw_event, payload) + event->payload_bytes);
+    own->reserved = 0;
+    if (pending_push(&worker->pending, entry_of_event(own)))
+        return CW_OK;
+    event_pool_put(&worker->pool, own);
+    return memory_error(&sim->memory, error);
+}
+
+void *cw_state_to_change(struct cw_sim *sim, uint32_t lp)
+{
+    return lp < sim->lp_states.count ? sim->lp_states.blocks[lp]->state : NULL;
+}

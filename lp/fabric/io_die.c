@@ -8,6 +8,7 @@
 #include "lp/coarse.h"
 #include "lp/fabric/fabric.h"
 #include "lp/fabric/sequencer.h"
+#include "lp/replay_watch.h"
 
 /* ---- IO die ---------------------------------------------------------------------------------- */
 
@@ -90,11 +91,13 @@ static void leave_sip(struct die_view *view, const struct cw_event *event, struc
         const uint32_t next = m->hw.sip_topology->switch_exit(&m->hw, number, to_sip);
         lp_forward_out(view->ctx, lp_of_switch(m, number), LP_EVENT_TRANSFER, sender,
                        lp_entity_seen(m, sender.entity, view->sip, next), transfer, flight);
+        lp_watch_crossing(view->ctx, m, view->sip, LP_AT_SWITCH, flight->tau_ps);
     } else {
         const uint32_t next = hw_route_next_sip(&m->hw, view->sip, outlet, to_sip);
         lp_move_transfer(m, next, transfer);
         lp_forward_out(view->ctx, lp_of_io_die(m, next), LP_EVENT_TRANSFER, sender,
                        lp_entity_at(m, sender.entity, view->sip, next), transfer, flight);
+        lp_watch_crossing(view->ctx, m, view->sip, next, flight->tau_ps);
     }
 }
 
@@ -155,6 +158,9 @@ static void io_cpu_arrival(struct die_view *view, const struct cw_event *event)
     if (lp_traces_causes(view->m))
         lp_cause_flight_part(LP_PART_SERVER, flight.tau_ps - cw_now(view->ctx));
     lp_forward(view->ctx, event->lp, LP_EVENT_CPU_DONE, lp_sender_of(event), &transfer, &flight);
+    if (view->m->replay != NULL && lp_is_of_program(view->m, &transfer))
+        view->m->replay->completed(view->m->replay->arg, view->ctx, view->sip,
+                                   lp_launch_of(view->m, transfer.seq)->op - 1);
 }
 
 static void io_cpu_done(struct die_view *view, const struct cw_event *event)
@@ -249,6 +255,7 @@ static void switch_handle(struct cw_ctx *ctx, const void *state, const struct cw
     lp_move_transfer(m, to_sip, &transfer);
     lp_forward_out(ctx, lp_of_io_die(m, to_sip), LP_EVENT_TRANSFER, lp_sender_of(event),
                    lp_entity_at(m, event->entity, to_sip, to_sip), &transfer, &flight);
+    lp_watch_crossing(ctx, m, LP_AT_SWITCH, to_sip, flight.tau_ps);
 }
 
 const struct lp_ops lp_switch_ops = {"switch", switch_state_bytes, nothing_to_init, switch_handle};

@@ -11,6 +11,7 @@
 
 #include "lp/fabric/fabric.h"
 #include "lp/program.h"
+#include "lp/replay_watch.h"
 
 enum signal { SIGNAL_ASKS, SIGNAL_GRANTS, SIGNAL_COMES, SIGNAL_ENDS };
 
@@ -152,6 +153,7 @@ static void send_at_once(const struct view *view, uint32_t lp, uint32_t to, enum
     lp_move_transfer(view->m, to, &transfer);
     lp_forward_out(view->ctx, lp, type, sender, lp_entity_at(view->m, sender.entity, view->sip, to),
                    &transfer, &flight);
+    lp_watch_crossing(view->ctx, view->m, view->sip, to, flight.tau_ps);
 }
 
 static struct lp_transfer signal_to(const struct view *view, enum signal signal,
@@ -251,6 +253,8 @@ static void start_op(const struct view *view, uint32_t op)
     change(view, op)->kernels = kernels;
     if (kernels == 0)
         end_op(view, op);
+    else if (view->m->replay != NULL)
+        view->m->replay->begins(view->m->replay->arg, view->ctx, view->sip, op);
 }
 
 static void grant_receive(const struct view *view)
@@ -391,6 +395,10 @@ void lp_sequencer_message(struct cw_ctx *ctx, const struct lp_io_die *die, uint3
     cw_check(ctx, m->program != NULL);
     const struct view view = {
         ctx, m, die, m->program, &m->program->sip[lp_sip_index(m, sip)], sequencer_of(m, die), sip};
+    if (m->replay != NULL)
+        m->replay->decides(
+            m->replay->arg, sip,
+            transfer->kind == LP_TRANSFER_DONE ? lp_launch_of(m, transfer->seq)->op - 1 : NO_OP);
     if (transfer->kind == LP_TRANSFER_BEGIN)
         begin_program(&view);
     else if (transfer->kind == LP_TRANSFER_SIGNAL)
@@ -416,4 +424,14 @@ struct lp_program_times lp_sequencer_times(const struct lp_model *m, const struc
 int64_t lp_sequencer_begun_ps(const struct lp_model *m, const struct lp_io_die *die)
 {
     return sequencer_of(m, die)->begun_ps;
+}
+
+uint64_t *lp_sequencer_number(const struct lp_model *m, struct lp_io_die *die)
+{
+    return &((struct sequencer *)(void *)((uint8_t *)die + m->sequencer_offset))->number;
+}
+
+uint32_t *lp_sequencer_kernels(const struct lp_model *m, struct lp_io_die *die, uint32_t op)
+{
+    return &((struct sequencer *)(void *)((uint8_t *)die + m->sequencer_offset))->op[op].kernels;
 }

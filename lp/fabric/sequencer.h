@@ -28,4 +28,9 @@ struct lp_program_times lp_sequencer_times(const struct lp_model *m, const struc
                                            uint32_t op);
 int64_t lp_sequencer_begun_ps(const struct lp_model *m, const struct lp_io_die *die);
 
+/* The same, to change: the number of the sequencer's next message, and the kernels of an operation
+ * that have not ended. */
+uint64_t *lp_sequencer_number(const struct lp_model *m, struct lp_io_die *die);
+uint32_t *lp_sequencer_kernels(const struct lp_model *m, struct lp_io_die *die, uint32_t op);
+
 #endif

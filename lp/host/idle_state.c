@@ -391,7 +391,8 @@ _Static_assert(sizeof(struct lp_io_die) == 8, "say above whether the new member 
 static bool put_io_die(struct lp_idle_state *state, const struct lp_idle_machine *machine,
                        const struct lp_io_die *die, uint32_t sip)
 {
-    if (machine->m->program != NULL && lp_sequencer_left(machine->m, die) > 0)
+    if (machine->m->program != NULL && !machine->in_program &&
+        lp_sequencer_left(machine->m, die) > 0)
         return false;
     put_until(state, machine, WHAT_IO_CPU, 0, die->io_cpu_free_ps);
     put_until(state, machine, WHAT_PCIE, 0, machine->control->pcie_free_ps[sip]);

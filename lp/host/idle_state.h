@@ -38,6 +38,7 @@ struct lp_idle_machine {
     const struct cw_sim *sim;
     const struct lp_control *control; /* its messages are injected */
     int64_t now_ps;
+    bool in_program; /* the states of sequencers are the caller's to compare */
 };
 
 /*

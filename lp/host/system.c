@@ -18,6 +18,7 @@
 #include "lp/host/landing.h"
 #include "lp/host/machine_count.h"
 #include "lp/host/overrun.h"
+#include "lp/host/replay.h"
 #include "lp/host/unreceived.h"
 #include "lp/host/wired.h"
 #include "lp/kernel/tl_check.h"
@@ -36,11 +37,12 @@ struct lp_system {
     struct lp_maps *maps;
     struct lp_cut cut; /* with more than one thread */
     struct lp_batches batches;
-    uint64_t acknowledged;  /* before the current batch */
-    int64_t host_now_ps;    /* the host's time: when messages are submitted */
-    uint32_t launches_from; /* the operation of a program that launches are of, or UINT32_MAX, */
-    uint8_t launches_queue; /* and their hardware queue */
-    bool in_program;        /* it has begun, and has not ended */
+    uint64_t acknowledged;    /* before the current batch */
+    int64_t host_now_ps;      /* the host's time: when messages are submitted */
+    uint32_t launches_from;   /* the operation of a program that launches are of, or UINT32_MAX, */
+    uint8_t launches_queue;   /* and their hardware queue */
+    bool in_program;          /* it has begun, and has not ended */
+    struct lp_replay *replay; /* of its operations; NULL: all are simulated */
     struct lp_landing landing;
     struct lp_launched *launched; /* [launched_count] since the machine was idle */
     size_t launched_count, launched_capacity;
@@ -127,6 +129,8 @@ static void on_worker_record(void *arg, uint32_t worker, const struct cw_event *
     struct lp_system *system = arg;
     const struct lp_worker_listener *const listener = &system->options.on_workers;
     const struct lp_cause_sink *const causes = &system->options.causes;
+    if (kind == LP_RECORD_KERNEL && system->replay != NULL)
+        lp_replay_hears(system->replay, record);
     if (kind == LP_RECORD_OP) {
         if (listener->op != NULL)
             listener->op(listener->arg, worker, event, record);
@@ -153,6 +157,16 @@ static void on_worker_record(void *arg, uint32_t worker, const struct cw_event *
         if (system->model.emit.causes)
             causes->record(causes->arg, worker, event, kind, record, bytes);
     }
+}
+
+/* A mark of a kernel that was replayed. */
+static void on_replayed_mark(void *arg, const struct lp_kernel_record *mark)
+{
+    const struct lp_system *const system = arg;
+    const struct lp_model *const m = &system->model;
+    const struct lp_launch *const launch = lp_launch_of(m, mark->launch);
+    lp_batch_times_mark(&launch->of->times, 0, lp_sip_index(m, launch->args.rank),
+                        lp_pe_place(m, mark->pe) * m->needs.queues + launch->queue, mark);
 }
 
 static bool on_worker_look(void *arg, uint32_t worker)
@@ -329,6 +343,30 @@ static int check_queues(const struct lp_needs *needs, struct cw_error *error)
     return CW_OK;
 }
 
+const char *lp_system_refuses_replay(const struct lp_system *system)
+{
+    const struct lp_system_options *const options = &system->options;
+    const struct lp_worker_listener *const heard = &options->on_workers;
+    bool late = false;
+    for (enum hw_node_kind kind = 0; kind < HW_NODE_KINDS; kind++)
+        late |= options->hw->node_jitter[kind].active;
+    for (enum hw_link_kind kind = 0; kind < HW_LINK_KINDS; kind++)
+        late |= options->hw->link_jitter[kind].active;
+    if (options->engine.sync != CW_SEQUENTIAL)
+        return "it takes one thread (--threads 1)";
+    if (late)
+        return "the machine has jitter";
+    if (is_heard(options) || heard->op != NULL || options->causes.record != NULL)
+        return "records of all events are wanted";
+    if (system->model.ties != NULL)
+        return "the fold watches all events for ties";
+    if (options->needs.accounts > 0)
+        return "bytes are counted by accounts";
+    if (options->program == NULL || options->program->free_control)
+        return "launches take no time";
+    return NULL;
+}
+
 struct lp_system *lp_system_create(const struct lp_system_options *options, struct cw_error *error)
 {
     struct lp_system *system = calloc(1, sizeof *system);
@@ -365,6 +403,7 @@ void lp_system_free(struct lp_system *system)
     lp_control_free(&system->control);
     lp_tie_watch_free(system->model.ties);
     lp_landing_free(&system->landing);
+    lp_replay_free(system->replay);
     lp_maps_free(system->maps);
     free(system->launched);
     lp_batches_free(&system->batches);
@@ -644,6 +683,12 @@ int lp_system_begin_program(struct lp_system *system, struct cw_error *error)
     const struct lp_program *const program = system->options.program;
     system->launches_from = UINT32_MAX;
     system->in_program = true;
+    if (system->options.replay && lp_system_refuses_replay(system) == NULL) {
+        system->replay =
+            lp_replay_create(&system->model, &system->control, on_replayed_mark, system);
+        if (system->replay == NULL || !lp_replay_begin(system->replay, system->sim))
+            return machine_out_of_memory(error);
+    }
     if (!lp_batches_are_in_flight(&system->batches))
         ask_for_causes(system);
     for (uint32_t i = 0; i < system->model.sips; i++)
@@ -878,7 +923,13 @@ int lp_system_inject(struct lp_system *system, struct cw_error *error)
 
 int lp_system_run_until(struct lp_system *system, int64_t end_ps, struct cw_error *error)
 {
-    const int code = cw_drain_until(system->sim, end_ps, error);
+    bool again = false;
+    int code;
+    do {
+        code = cw_drain_until(system->sim, end_ps, error);
+        if (code == CW_OK && system->replay != NULL)
+            code = lp_replay_turn(system->replay, &again, error);
+    } while (code == CW_OK && again);
     if (code != CW_OK)
         return report_failure(system, error);
     if (system->out_of_memory) /* before all else: records are missing */
@@ -1108,6 +1159,11 @@ bool lp_system_has_written_nothing(const struct lp_system *system, uint32_t batc
 bool lp_system_fold_is_exact(const struct lp_system *system)
 {
     return system->model.ties == NULL || !lp_tie_watch_has_met(system->model.ties);
+}
+
+struct lp_replay_counts lp_system_replayed(const struct lp_system *system)
+{
+    return system->replay != NULL ? lp_replay_count(system->replay) : (struct lp_replay_counts){0};
 }
 
 struct lp_counts lp_system_count(const struct lp_system *system)

@@ -12,6 +12,7 @@
 #include "lp/host/link_use.h"
 #include "lp/host/machine_count.h"
 #include "lp/host/placement.h"
+#include "lp/host/replay.h"
 #include "lp/host/wired.h"
 #include "lp/maps.h"
 #include "lp/program.h"
@@ -47,7 +48,8 @@ struct lp_system_options {
      * may be submitted for other SIPs. One that does not translate runs on one thread, whatever
      * `engine` says. Copied. NULL: all SIPs are simulated. */
     const struct hw_fold *fold;
-    bool grows; /* plans may get more queues between drains: the lookahead allows for any */
+    bool replay; /* the program's operations may be replayed (replay.h), where that is exact */
+    bool grows;  /* plans may get more queues between drains: the lookahead allows for any */
     /* Passed on to the engine. The machine itself sets the workers of LPs, the least delays, the
      * receiver of records. end_ps: 0, or the end of simulated time; a run that would continue then
      * fails. */
@@ -218,6 +220,10 @@ bool lp_system_has_written_nothing(const struct lp_system *system, uint32_t batc
  * (hw/topology/fold.h). */
 bool lp_system_fold_is_exact(const struct lp_system *system);
 /* Between drains. */
+/* Why operations are not replayed in spite of lp_system_options.replay; NULL: they are. */
+const char *lp_system_refuses_replay(const struct lp_system *system);
+/* What was replayed; zeros without lp_system_options.replay. */
+struct lp_replay_counts lp_system_replayed(const struct lp_system *system);
 struct lp_counts lp_system_count(const struct lp_system *system);
 
 /* Visits every link of one part of the machine that carried something in the last batch, and in

@@ -15,6 +15,7 @@
 
 #include "lp/queues/queue_ends.h"
 #include "lp/queues/slot_map.h"
+#include "lp/replay_watch.h"
 
 void lp_ipcq_install(struct lp_view *view, uint32_t pe, uint32_t plan)
 {
@@ -115,6 +116,7 @@ static int64_t advance_tail(struct lp_view *view, uint32_t pe, enum hw_dir dir, 
     const struct lp_sender seen = {lp_entity_at(m, sender.entity, view->sip, to.sip),
                                    sender.number};
     lp_send_signal(view->ctx, to_lp, end.credit_ps, LP_EVENT_CREDIT, seen, &signal);
+    lp_watch_crossing(view->ctx, m, view->sip, to.sip, cw_now(view->ctx) + end.credit_ps);
     if (lp_traces_causes(m))
         lp_cause_credit_sent(view->ctx, to_lp, sender, cw_now(view->ctx) + end.credit_ps, end.peer);
     return end.credit_ps;

@@ -570,6 +570,9 @@ static int run_on_machine(struct step_run *run, struct cw_error *error)
     if (code == CW_OK)
         take_times(run);
     run->result->folded = run->plan.folded;
+    run->result->replay = lp_system_replayed(dist_system(run->dist));
+    run->result->replay_refused =
+        dist.machine.replay ? lp_system_refuses_replay(dist_system(run->dist)) : NULL;
     if (has_begun && run->options->ends != NULL)
         code = run->options->ends(arg, run->dist, code, error);
     dist_free(run->dist);

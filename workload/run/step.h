@@ -43,6 +43,8 @@ struct step_result {
     bool verified;
     enum proof proof; /* of the reductions among them; without any, values were moved */
     struct step_folded folded;
+    struct lp_replay_counts replay; /* what dist.machine.replay did; */
+    const char *replay_refused;     /* why it did nothing; NULL: it was not asked for, or did */
     uint64_t hash; /* of their values, of each call when it ends; verified ones alone */
 };
 

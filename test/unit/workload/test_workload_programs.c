@@ -2,7 +2,9 @@
  * test_workload_programs.c: random steps on random machines. With free launches and free
  * communication a machine gives exactly the times of the graph alone (ideal.h); streams that are as
  * ready keep their promise. With launches and messages, every mode, number of threads and rollback
- * that the seed draws gives the sequential run's times and trace hash, and right values.
+ * that the seed draws gives the sequential run's times and trace hash, and right values. Steps that
+ * repeat themselves, with operations in between that come late and cross the others' links, leave
+ * the same times and the same machine where operations are replayed.
  *
  * STEP_SEED and STEP_SEEDS choose the seeds.
  */
@@ -10,6 +12,8 @@
 #include "test/support/test_dist_support.h"
 #include "test/support/test_step_support.h"
 #include "workload/run/ideal.h"
+
+#include <xxhash.h>
 
 enum { RANKS_MAX = 8, OPS_MAX = 24, STREAMS = 5 };
 
@@ -171,9 +175,41 @@ static void draw_places(struct draw *draw, struct workload_graph *graph)
     }
 }
 
+static void add_any(struct draw *draw, struct workload_graph *graph)
+{
+    const uint32_t what = below(draw, 10);
+    if (what < 3)
+        add_collective(draw, graph);
+    else if (what < 6)
+        add_message(draw, graph);
+    else
+        add_computation(draw, graph);
+}
+
+/* Some operations several times, each time in one of two orders of streams and dependences. Of
+ * three times two, another one comes after them. */
+static void add_repeated(struct draw *draw, struct workload_graph *graph)
+{
+    const struct cw_rng first = draw->rng;
+    const uint32_t operations = 1 + below(draw, 5), times = 2 + below(draw, 6);
+    struct cw_rng others = draw->rng;
+    for (uint32_t k = 0; k < times; k++) {
+        draw->rng = first;
+        for (uint32_t i = 0; i < operations; i++)
+            add_any(draw, graph);
+        const struct cw_rng after = draw->rng;
+        draw->rng = others;
+        if (below(draw, 3) == 0)
+            add_any(draw, graph);
+        others = draw->rng;
+        draw->rng = after;
+    }
+    draw->rng = others;
+}
+
 /* Operations are drawn in one order for all ranks, and depend on earlier ones: so each graph has an
  * end. */
-static void draw_graph(struct draw *draw, struct workload_graph *graph)
+static void draw_graph(struct draw *draw, struct workload_graph *graph, bool repeats)
 {
     draw_programs(draw, graph);
     draw_places(draw, graph);
@@ -184,15 +220,11 @@ static void draw_graph(struct draw *draw, struct workload_graph *graph)
     }
     (void)add_world(graph, "all");
     draw->computes = below(draw, 2) == 0;
-    for (uint32_t k = 4 + below(draw, OPS_MAX); k > 0; k--) {
-        const uint32_t what = below(draw, 10);
-        if (what < 3)
-            add_collective(draw, graph);
-        else if (what < 6)
-            add_message(draw, graph);
-        else
-            add_computation(draw, graph);
-    }
+    draw->computes |= repeats;
+    for (uint32_t k = repeats ? 0 : 4 + below(draw, OPS_MAX); k > 0; k--)
+        add_any(draw, graph);
+    for (uint32_t k = repeats ? 1 + below(draw, 3) : 0; k > 0; k--)
+        add_repeated(draw, graph);
     struct cw_error error = {.exit_code = CW_OK};
     if (workload_graph_check(graph, &error) != CW_OK)
         fail_msg("%s", cw_error_text(&error));
@@ -356,7 +388,7 @@ static void one_step(uint64_t seed)
     draw.ranks = 2 + below(&draw, RANKS_MAX - 1);
     draw.sets = 1 + below(&draw, 2);
     struct config *const config = draw_machine(&draw);
-    draw_graph(&draw, &graph);
+    draw_graph(&draw, &graph, false);
     graph.verifies = below(&draw, 2) == 0;
     const struct step_modes modes = {.free_launches = below(&draw, 4) == 0,
                                      .one_at_a_time = below(&draw, 4) == 0,
@@ -402,10 +434,107 @@ static void random_steps_take_the_times_that_they_must(void **state)
         one_step(seed);
 }
 
+/* ---- replay ---------------------------------------------------------------------------------- */
+
+static void add_to(uint64_t *hash, const void *bytes, size_t count)
+{
+    *hash = XXH3_64bits_withSeed(bytes, count, *hash);
+}
+
+/* All that a machine has counted and reserved, of times, bytes, tiles and events. */
+static int note_machine(void *arg, struct dist *machine, int code, struct cw_error *error)
+{
+    struct lp_system *const system = dist_system(machine);
+    const struct lp_model *const m = lp_system_model(system);
+    uint64_t *const hash = &((struct outcome *)arg)->hash;
+    (void)error;
+    for (uint32_t sip = 0; code == CW_OK && sip < m->hw.sip_count; sip++) {
+        const struct lp_io_die *const die = cw_state(lp_system_sim(system), lp_of_io_die(m, sip));
+        add_to(hash, die, sizeof *die + m->links.count[LP_OF_IO_DIE] * sizeof *die->link);
+        for (uint32_t c = 0; c < m->cubes; c++) {
+            const struct lp_cube *const cube = lp_system_cube(system, sip, c);
+            add_to(hash, cube, sizeof *cube + m->links.count[LP_OF_CUBE] * sizeof *cube->link);
+            for (uint32_t pe = 0; pe < m->pes; pe++) {
+                const struct lp_pe *const p = lp_pe(m, cube, pe);
+                add_to(hash, p->queue, sizeof p->queue);
+                add_to(hash, &p->dma, sizeof p->dma);
+                add_to(hash, &p->next_number, sizeof p->next_number);
+                add_to(hash, lp_pe_queue(m, p, 0), m->needs.queues * sizeof(struct lp_pe_queue));
+                for (uint32_t q = 0; m->needs.launches > 0 && q < m->needs.queues; q++)
+                    add_to(hash, lp_backlog(m, p, q), sizeof(struct lp_backlog));
+            }
+        }
+    }
+    return code;
+}
+
+/* Returns how many operations were replayed. */
+static uint64_t one_replay(uint64_t seed, uint64_t *undone)
+{
+    struct draw draw;
+    struct workload_graph graph = {0};
+    struct outcome got[2];
+    draw.rng = cw_rng_seeded(seed, 11);
+    draw.ranks = 2 + below(&draw, RANKS_MAX - 1);
+    draw.sets = 1 + below(&draw, 2);
+    struct config *const config = draw_machine(&draw);
+    draw_graph(&draw, &graph, true);
+    const struct step_modes modes = {.one_at_a_time = below(&draw, 4) == 0,
+                                     .in_program_order = below(&draw, 4) != 0};
+    for (int on = 0; on < 2; on++) {
+        struct cw_error error = {.exit_code = CW_OK};
+        const struct step_options options = {
+            .config = config,
+            .graph = &graph,
+            .modes = modes,
+            .dist = {.machine = {.engine = {.sync = CW_SEQUENTIAL, .worker_count = 1},
+                                 .replay = on > 0},
+                     .arg = &got[on]},
+            .ends = note_machine};
+        got[on] = (struct outcome){.hash = 0};
+        got[on].code = step_run(&options, &got[on].result, &error);
+        snprintf(got[on].text, sizeof got[on].text, "%.500s", cw_error_text(&error));
+    }
+    if (got[0].code != got[1].code)
+        fail_seed(seed, "replay", got[0].code != CW_OK ? got[0].text : got[1].text);
+    const struct lp_replay_counts counts = got[1].result.replay;
+    if (got[0].code == CW_OK) {
+        const uint64_t spans = got[0].result.first_span[graph.rank_count];
+        if (memcmp(got[0].result.spans, got[1].result.spans, spans * sizeof *got[0].result.spans) !=
+            0)
+            fail_seed(seed, "replay", "other times");
+        if (got[0].hash != got[1].hash)
+            fail_seed(seed, "replay", "another machine");
+        step_result_free(&got[0].result);
+        step_result_free(&got[1].result);
+    }
+    workload_graph_free(&graph);
+    config_free(config);
+    *undone += counts.undone;
+    return counts.replayed;
+}
+
+static void replayed_steps_leave_the_same_times_and_machine(void **state)
+{
+    (void)state;
+    const char *const from = getenv("STEP_SEED"), *const count = getenv("STEP_SEEDS");
+    const uint64_t first = from != NULL ? strtoull(from, NULL, 10) : 1;
+    const uint64_t seeds = count != NULL ? strtoull(count, NULL, 10) : 30;
+    uint64_t replayed = 0, undone = 0;
+    for (uint64_t seed = first; seed < first + seeds; seed++)
+        replayed += one_replay(seed, &undone);
+    if (from == NULL)
+        assert_true(replayed > 0);
+    if (getenv("STEP_COUNTS") != NULL)
+        print_message("replayed %llu, undone %llu\n", (unsigned long long)replayed,
+                      (unsigned long long)undone);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_steps_take_the_times_that_they_must),
+        cmocka_unit_test(replayed_steps_leave_the_same_times_and_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
