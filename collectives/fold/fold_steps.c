@@ -58,16 +58,19 @@ struct fold_steps {
     uint32_t lanes;                      /* of each SIP; 0: a rank has one shard */
     uint32_t chunks_of_block;            /* of the input, as a lane sees it */
     uint32_t of_block[SCHEDULE_BUFFERS]; /* chunks of a block, of all parts */
+    bool rings_of_two;                   /* of SIPs: there are other ways round (schedule.h) */
     bool even;                           /* of all calls: chunks have equal lengths */
     uint32_t stamp;                      /* of the part that is being looked at */
     struct stamped *number;              /* [rank_count] of the representative's peers */
-    struct stamped *image;        /* [rank_count] by that number: the peer in the other part */
-    uint32_t *peer;               /* [rank_count] by that number */
-    uint32_t *send, *receive;     /* [steps of a rank] numbers of the representative's peers */
-    bool *early;                  /* [steps of a rank] of the representative: it may load early */
-    uint32_t *part_number;        /* [parts] of the representative: its chunks' number in a block */
-    struct touched *touched;      /* [places of a rank] by steps so far */
-    struct stamped *there, *back; /* [places of a rank] the map between places, both ways */
+    struct stamped *image;    /* [rank_count] by that number: the peer in the other part */
+    uint32_t *peer;           /* [rank_count] by that number */
+    uint32_t *send, *receive; /* [steps of a rank] numbers of the representative's peers */
+    bool *early;              /* [steps of a rank] of the representative: it may load early */
+    uint32_t *part_number;    /* [parts] of the representative: its chunks' number in a block */
+    bool one_each;            /* each part of the representative has one thread */
+    uint32_t *written;        /* [places of a rank] the stamp with which a step has written it */
+    struct touched *touched;  /* [places of a rank] by steps so far */
+    struct stamped *there, *back;     /* [places of a rank] the map between places, both ways */
     struct schedule_program *program; /* NULL: not needed so far */
 };
 
@@ -170,19 +173,39 @@ static void write_places(struct fold_steps *s, uint32_t first, uint32_t count, u
     }
 }
 
+/* The same where each part has one thread, which alone touches the part's chunks (schedule.h,
+ * "Parts"). */
+static bool read_own(const struct fold_steps *s, uint32_t first, uint32_t count)
+{
+    uint32_t written = 0;
+    for (uint32_t i = first; i < first + count; i++)
+        written |= s->written[i] == s->stamp;
+    return written == 0;
+}
+
+static void write_own(struct fold_steps *s, uint32_t first, uint32_t count)
+{
+    for (uint32_t i = first; i < first + count; i++)
+        s->written[i] = s->stamp;
+}
+
 /* The step of a thread reads and writes; returns whether it may load early, as far as its own
  * thread's steps say. */
 static bool touch_places(struct fold_steps *s, const struct schedule_step *step,
                          const uint32_t *base, uint32_t thread, bool *shared)
 {
     const enum schedule_op op = (enum schedule_op)step->op;
+    const uint32_t src = base[step->src.buffer] + step->src.at,
+                   dst = base[step->dst.buffer] + step->dst.at;
     bool early = false;
     if (schedule_op_reads(op))
-        early =
-            read_places(s, base[step->src.buffer] + step->src.at, step->count, thread, shared) &&
-            op != SCHEDULE_REDUCE && step->wait_count == 0;
-    if (schedule_op_writes(op))
-        write_places(s, base[step->dst.buffer] + step->dst.at, step->count, thread, shared);
+        early = (s->one_each ? read_own(s, src, step->count)
+                             : read_places(s, src, step->count, thread, shared)) &&
+                op != SCHEDULE_REDUCE && step->wait_count == 0;
+    if (schedule_op_writes(op) && s->one_each)
+        write_own(s, dst, step->count);
+    else if (schedule_op_writes(op))
+        write_places(s, dst, step->count, thread, shared);
     return early;
 }
 
@@ -208,7 +231,7 @@ static bool map_places(const struct pair *p, struct schedule_chunks own,
 static uint32_t number_in_block(const struct fold_steps *s, struct schedule_chunks chunks)
 {
     const uint32_t of_block = s->of_block[chunks.buffer];
-    return of_block > 0 ? chunks.at % of_block : 0;
+    return chunks.at < of_block ? chunks.at : of_block > 0 ? chunks.at % of_block : 0;
 }
 
 /* A chunk's length in each call, by its number in a block, as the kernel sees it. */
@@ -308,6 +331,9 @@ static bool look_at_part(struct fold_steps *s, uint32_t r)
     set_bases(s->schedule, r, base);
     for (uint32_t part = 0; part < s->schedule->parts; part++)
         s->part_number[part] = NO_NUMBER;
+    s->one_each = s->schedule->file == NULL && own->thread_count == s->schedule->parts;
+    for (uint32_t t = 0; t < own->thread_count; t++)
+        s->one_each &= own->thread[t].part == t;
     for (uint32_t t = 0; t < own->thread_count; t++)
         for (uint32_t k = 0; k < own->thread[t].step_count; k++) {
             const uint32_t i = own->thread[t].step_first + k;
@@ -330,7 +356,7 @@ static bool keeps_outlets(const struct pair *p, const struct schedule_thread *th
 {
     const struct hw_config *const hw = p->s->request.hw;
     const uint32_t sip_r = sip_of(p->s, p->r);
-    for (uint32_t i = 0; thread->other_way && i < thread->step_count; i++) {
+    for (uint32_t i = 0; p->s->rings_of_two && thread->other_way && i < thread->step_count; i++) {
         const struct schedule_step *const own = &p->own->step[thread->step_first + i],
                                           *const other = &p->other->step[thread->step_first + i];
         const enum schedule_op op = (enum schedule_op)own->op;
@@ -515,6 +541,15 @@ static bool is_even(const struct fold_steps *s)
     return true;
 }
 
+static bool has_rings_of_two(const struct hw_config *hw)
+{
+    const struct hw_sip_dims dims = hw_sip_dims_of(hw);
+    for (uint32_t d = 0; d < dims.count; d++)
+        if (dims.at[d].joint == HW_SIP_RING && dims.at[d].size == 2)
+            return true;
+    return false;
+}
+
 static bool take_memory(struct fold_steps *s)
 {
     const struct schedule *const schedule = s->schedule;
@@ -532,11 +567,12 @@ static bool take_memory(struct fold_steps *s)
     s->early = calloc((size_t)steps + 1, sizeof *s->early);
     s->part_number = calloc(schedule->parts, sizeof *s->part_number);
     s->touched = calloc((size_t)places + 1, sizeof *s->touched);
+    s->written = calloc((size_t)places + 1, sizeof *s->written);
     s->there = calloc((size_t)places + 1, sizeof *s->there);
     s->back = calloc((size_t)places + 1, sizeof *s->back);
     return s->number != NULL && s->image != NULL && s->peer != NULL && s->send != NULL &&
            s->receive != NULL && s->early != NULL && s->part_number != NULL && s->touched != NULL &&
-           s->there != NULL && s->back != NULL;
+           s->written != NULL && s->there != NULL && s->back != NULL;
 }
 
 int fold_steps_create(const struct fold_steps_request *request, struct fold_steps **out,
@@ -559,6 +595,7 @@ int fold_steps_create(const struct fold_steps_request *request, struct fold_step
             s->of_block[buffer] =
                 schedule->rank[0].chunks[buffer] / schedule_blocks(schedule, buffer);
         s->even = is_even(s);
+        s->rings_of_two = has_rings_of_two(request->hw);
     }
     if (s != NULL && take_memory(s))
         return CW_OK;
@@ -580,6 +617,7 @@ void fold_steps_free(struct fold_steps *s)
     free(s->early);
     free(s->part_number);
     free(s->touched);
+    free(s->written);
     free(s->there);
     free(s->back);
     free(s);
