@@ -17,7 +17,8 @@ test: setup-test ##! set up, build, run every test
 	@$(SUBMAKE) all engine
 	@$(SUBMAKE) VARIANT=check test-binaries
 	@CUBEWARP=$(BUILD)/cubewarp CC="$(CC)" BUILD=$(BUILD) test/run-tests.sh \
-	    test/install/test_install.sh test/figures/test_figures.py test/estimates/test_estimates.py $(TEST_SOURCES:%.c=$(BUILD)/check/%)
+	    test/install/test_install.sh test/figures/test_figures.py test/estimates/test_estimates.py \
+	    test/equality/test_equality.py $(TEST_SOURCES:%.c=$(BUILD)/check/%)
 	@echo "skipped, for make test-all: $(TEST_ALL)"
 
 # Tests that need programs which nothing else needs. `make test` passes without them.

@@ -35,7 +35,7 @@ def models_of(set_name):
 
 def events_per_s(command):
     time.sleep(PAUSE_S)
-    text = subprocess.run([PROGRAM, *command[1:]], capture_output=True, text=True, check=True).stdout
+    text = subprocess.run([PROGRAM, *command[1:]], env={**os.environ, "CUBEWARP_SHORTCUTS": "off"}, capture_output=True, text=True, check=True).stdout
     found = re.search(r"events/s ([\d.e+]+)", text) or re.search(r"^ +\w+ +\d+ +\d+ +([\d.e+]+)", text, re.M)
     return float(found.group(1))
 

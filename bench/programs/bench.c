@@ -350,7 +350,7 @@ void bench_fill_result(struct bench_session *session)
     result->pes = hw_pe_count(&m->hw);
     result->queue_pairs =
         lp_system_count(system).queue_pairs * (m->hw.sip_count / m->sips); /* classes are equal */
-    result->lps = m->lps.count;
+    result->lps = 1 + (uint64_t)m->hw.sip_count * (m->cubes + 1) + hw_switches(&m->hw);
     fill_engine(session);
     result->sim_time_ps = cw_sim_now(lp_system_sim(system));
     result->init_time_ps = dist_facts(session->dist)->init_ps;

@@ -31,8 +31,13 @@ static int find(struct bench_session *session, struct ccl_call *calls, struct cw
     const int code = fold_find(&request, &session->fold, error);
     if (code != CW_OK)
         return code;
-    session->folded = session->fold.fold.sips < session->fold.fold.of;
-    snprintf(session->fold_why, sizeof session->fold_why, "%s", session->fold.why);
+    const bool sequential = session->options->engine.sync == CW_SEQUENTIAL;
+    session->folded = session->fold.fold.sips < session->fold.fold.of &&
+                      (session->fold.fold.translates || sequential);
+    snprintf(session->fold_why, sizeof session->fold_why, "%s",
+             session->fold.fold.translates || sequential
+                 ? session->fold.why
+                 : "folds behind a switch that are no translations need --sync sequential");
     return CW_OK;
 }
 
@@ -89,7 +94,7 @@ bool bench_fold_holds(struct bench_session *session, int code, const struct cw_e
                  cw_error_text(error));
     else if (session->fold_warned)
         snprintf(session->fold_why, sizeof session->fold_why, "the folded run has warnings");
-    else if (!session->fold.fold.translates)
+    else if (!lp_system_fold_is_exact(dist_system(session->dist)))
         snprintf(session->fold_why, sizeof session->fold_why,
                  "events of different SIPs meet on one part at one instant");
     else

@@ -72,7 +72,7 @@ const char *shortcut_why_not(enum shortcut which, const struct run_options *opti
 bool shortcut_is_open(enum shortcut which, const struct run_options *options,
                       const struct config *config)
 {
-    return asked_for(which, options) == RUN_SHORTCUT_ON && /* auto: off, as yet */
+    return asked_for(which, options) != RUN_SHORTCUT_OFF &&
            shortcut_why_not(which, options, config) == NULL;
 }
 

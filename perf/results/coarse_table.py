@@ -65,7 +65,7 @@ MACHINES = {
 
 def run(program, machine, bench, size, options):
     """Time in ns and events; None: refused."""
-    command = [program, "run", "--no-data", "--json", "-", "--bench", bench, "--bytes-per-rank",
+    command = [program, "run", "--no-data", "--fold", "off", "--json", "-", "--bench", bench, "--bytes-per-rank",
                size] + MACHINES[machine] + options
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode != 0:

@@ -27,6 +27,7 @@ sys.dont_write_bytecode = True
 from test_figures import ALGORITHMS, LINKS, SUMS, TOPOLOGIES  # pylint: disable=wrong-import-position
 
 CUBEWARP = os.environ.get("CUBEWARP", str(TOP / "build" / "cubewarp"))
+os.environ["CUBEWARP_SHORTCUTS"] = "off"  # events and memory are those of whole machines
 POINTS = TOP / "test" / "estimates" / "points.csv"
 SEED, COUNT, SAMPLED, SAMPLE = 41, 300, 60, 20
 SECONDS_MOST = 4.0

@@ -126,9 +126,11 @@ static void with_birs_disabled_nothing_changes(void **state)
     static const char *const names[] = {"mesh", "rhd"};
     for (size_t i = 0; i < 2; i++) {
         char *said, line[120];
-        snprintf(line, sizeof line, "--bytes %s --set defaults.birs_enable=false", sizes[i]);
+        snprintf(line, sizeof line, "--fold off --bytes %s --set defaults.birs_enable=false",
+                 sizes[i]);
         json_t *const disabled = run_auto(line, &said);
-        json_t *const named = run_json(SCATTER "--algorithm %s --bytes %s", names[i], sizes[i]);
+        json_t *const named =
+            run_json(SCATTER "--fold off --algorithm %s --bytes %s", names[i], sizes[i]);
         assert_string_equal(algorithm_of(disabled), names[i]);
         assert_int_equal(json_ps(disabled, "time_ns"), json_ps(named, "time_ns"));
         assert_string_equal(

@@ -200,7 +200,7 @@ static void rows_are_there_before_the_end(void **state)
     (void)state;
     struct child child;
     start(&child, "run --preset pod64 --no-data --bytes 64:1MiB:x2048 --set memory.tcm_kib=65536 "
-                  "--iters 40 --json r.json");
+                  "--iters 40 --fold off --repeat off --json r.json");
     assert_true(says(&child, "\n              64 ", 60));
     assert_null(strstr(child.text, "# Avg bus bandwidth"));
     assert_int_equal(interrupt(&child, SIGTERM, 15), 143);

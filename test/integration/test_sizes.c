@@ -104,7 +104,7 @@ static void a_size_that_does_not_fit_leaves_the_others_alone(void **state)
     json_decref(root);
     output = run_line(0, "run --bench ipcq_shift --bytes 4k:8k --csv -");
     assert_non_null(strstr(output.out, ",\"ipcq_shift sends single tiles: 8192 bytes do not fit in "
-                                       "a slot of 4096 (defaults.slot_size)\",,\n"));
+                                       "a slot of 4096 (defaults.slot_size)\",,,,,,\n"));
     run_output_free(&output);
     output = run_line(2, "run --bench ccl_all_gather --n-elem 1:2");
     run_output_free(&output);

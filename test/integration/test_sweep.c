@@ -733,6 +733,7 @@ static void a_killed_sweep_loses_the_points_in_flight_alone(void **state)
     (void)state;
     int status, killed = 0, middle = 0, points = 0;
     unsigned seed = 17;
+    assert_int_equal(setenv("CUBEWARP_SHORTCUTS", "off", 1), 0); /* points that take their time */
     const int all = write_killed_study(from_environment("SWEEP_SPEEDS", 10));
     const int kills = from_environment("SWEEP_KILLS", KILLS);
     const double begun_s = clock_s();
@@ -762,6 +763,7 @@ static void a_killed_sweep_loses_the_points_in_flight_alone(void **state)
     assert_true(middle > 0);
     free(sweep(0, "killed", "killed", ""));
     databases_are_equal("killed", "undisturbed");
+    assert_int_equal(unsetenv("CUBEWARP_SHORTCUTS"), 0);
 }
 
 static void studies_that_ship_are_legal(void **state)

@@ -22,6 +22,8 @@ import subprocess
 import sys
 import time
 
+os.environ["CUBEWARP_SHORTCUTS"] = "off"  # runs are to be long
+
 TOP = pathlib.Path(__file__).resolve().parents[2]
 WARM_UP = 0.1
 GROWTH_PERCENT = 1.0

@@ -291,6 +291,7 @@ static void a_refused_run_leaves_its_caller_what_it_filled(void **state)
 
 int main(void)
 {
+    setenv("CUBEWARP_SHORTCUTS", "off", 1); /* a machine of all SIPs is kept for all lines */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_after_others_have_the_documents_of_runs_alone),
         cmocka_unit_test(all_modes_have_the_results_of_runs_alone),
