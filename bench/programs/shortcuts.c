@@ -41,9 +41,10 @@ static const char *why_all_is_shown(const struct run_options *options)
 {
     if (options->engine.events_max > 0)
         return "--max-events counts all events";
-    return options->explain             ? "--explain follows all events"
-           : options->op_log != NULL    ? "--op-log has all operations"
-           : options->timeline != NULL  ? "--trace shows all kernels"
+    return options->explain          ? "--explain follows all events"
+           : options->op_log != NULL ? "--op-log has all operations"
+           : options->timeline != NULL && strcmp(options->bench, "step") != 0
+               ? "--trace shows all kernels" /* that of a step has operations */
            : options->ccl_trace != NULL ? "--ccl-trace has all tiles"
            : environment_is(ENVIRONMENT_CCL_TRACE, "1") && !options->aside
                ? "CUBEWARP_CCL_TRACE=1 prints all tiles"

@@ -208,12 +208,17 @@ static int begins(void *arg, struct dist *machine, struct cw_error *error)
     return code;
 }
 
+/* What fails on a folded machine runs again on the whole one (step_run()). */
 static int ends(void *arg, struct dist *machine, int code, struct cw_error *error)
 {
     struct bench_session *const session = arg;
+    const struct dist_facts *const facts = dist_facts(machine);
+    session->folded = code != CW_OK && facts->live_ranks < facts->world_size;
     if (code == CW_OK)
         code = add_step_row(session->own, machine, error);
-    return bench_machine_ends(session, code, error);
+    code = bench_machine_ends(session, code, error);
+    session->folded = false;
+    return code;
 }
 
 static int write_timeline(const struct step_bench *own, struct cw_error *error)
