@@ -31,6 +31,8 @@ struct install_plans {
     struct schedule *schedule; /* of an algorithm that is one; else NULL */
     bool sketch;               /* it may be a sketch */
     bool places_only;          /* it has no steps and no queues, since there are very many */
+    bool policy_only;          /* no rank's plan is asked for: there are no queues */
+    bool joined;               /* the ranks have queues of their own */
     struct schedule_program *program;
     struct lp_wiring *wiring;
     struct lp_plan *queues;
@@ -354,8 +356,9 @@ static int wire(struct install_plans *plans, const char **key, struct cw_error *
                             "all, or an algorithm with queues of its own",
                             plans->algorithm_name, plans->config->ranks.first_pe,
                             plans->config->ranks.first_pe + plans->config->ranks.pes - 1);
+    plans->joined = !by_machine || plans->config->ranks.list != NULL;
     code = find_lanes(plans, !by_machine, key, error);
-    if (code != CW_OK)
+    if (code != CW_OK || plans->policy_only)
         return code;
     if (by_machine && plans->config->ranks.list != NULL)
         return wire_sips(plans, error);
@@ -589,7 +592,7 @@ static int end_plans(struct install_plans **out, int code, const char **key, str
     if (code == CW_OK)
         code = plans->algorithm->schedule != NULL ? wire_schedule(plans, key, error)
                                                   : wire(plans, key, error);
-    if (code == CW_OK && !plans->places_only) {
+    if (code == CW_OK && !plans->places_only && !plans->policy_only) {
         plans->queues = dist_queue_plan(plans->config, plans->hw, plans->wiring, NULL);
         code = plans->queues != NULL ? CW_OK : install_plan_no_memory(error);
     }
@@ -638,8 +641,9 @@ int install_policy_for(uint32_t world_size, const char *algorithm, const struct 
     struct install_plans *plans;
     int code = begin_plans(world_size, algorithm, config, spec, &plans, key, error);
     if (code == CW_OK && plans->algorithm->schedule == NULL) {
-        install_plans_free(plans);
-        code = build_install_plans(world_size, algorithm, config, spec, &plans, key, error);
+        plans->policy_only = true;
+        plans->live = 1; /* every rank has the layout of rank 0 */
+        code = end_plans(&plans, code, key, error);
     }
     if (code == CW_OK)
         *policy = install_plan_policy(plans);
@@ -877,7 +881,7 @@ static struct dp_policy policy_of_share(const struct install_plans *plans)
     if (plans->algorithm->schedule != NULL && lanes_of(plans).lanes == 0)
         return one;
     if (plans->algorithm->machine.lanes)
-        return plans->wiring != NULL ? one : rows;
+        return plans->joined ? one : rows;
     for (uint32_t i = 0; i < share.cubes * share.pes; i++)
         if (has_own_shard(plans, (share.first + i) / hw_pes(plans->hw),
                           (share.first + i) % hw_pes(plans->hw))) {

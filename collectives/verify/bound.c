@@ -814,6 +814,15 @@ static void bound_sends_of_listed(struct bounding *b)
             bound_sends_of_parts(b, inner);
 }
 
+/* All SIPs are asked about, and none of them is the end of a line: all have the same ports. */
+static bool are_alike(const struct bounding *b)
+{
+    bool ends = b->work->sips != NULL || b->sips != b->hw->sip_count;
+    for (uint32_t k = 0; k < b->dims.count; k++)
+        ends |= b->dims.at[k].joint == HW_SIP_LINE;
+    return !ends;
+}
+
 /* SIPs as the parts: what leaves one goes by its ports. Cubes with leaves as the parts. */
 static void bound_sends_inside(struct bounding *b)
 {
@@ -825,17 +834,21 @@ static void bound_sends_inside(struct bounding *b)
     uint64_t links = b->sips * 2 * ((w - 1) * h + w * (h - 1));
     const uint64_t between_sips = b->lanes * sent_bytes(b->sips, work->bytes);
     struct cut sum[COUNTED] = {0}, at[HW_PORTS];
-    for (uint32_t sip = 0; sip < b->sips; sip++) {
+    const uint32_t alike = are_alike(b) ? b->sips : 1;
+    for (uint32_t sip = 0; sip < b->sips; sip += alike) {
         find_ports(b, sip_of(b, sip), at);
         for (enum hw_port port = 0; port < HW_PORTS; port++) {
             const struct gap gap = {.lanes = port_lanes(hw, port), .outer = &at[port]};
             if (!is_used(&at[port]))
                 continue;
-            links += gap.lanes;
+            links += alike * gap.lanes;
             for (enum counted counted = 0; counted < COUNTED; counted++)
                 cross_gap(b, &sum[counted], &gap, counted);
         }
     }
+    for (enum counted counted = 0; counted < COUNTED; counted++)
+        for (enum hw_link_kind kind = 0; kind < HW_LINK_KINDS; kind++)
+            sum[counted].links[kind] *= alike;
     for (enum counted counted = 0;
          counted < COUNTED && (work->sips != NULL || b->sips == hw->sip_count); counted++)
         bound_cut(b, &sum[counted], between_sips);
