@@ -19,13 +19,17 @@ void event_order_by(const struct cw_model *model)
     ordering.data = model->data;
 }
 
+bool event_has_tie(void) { return ordering.tie != NULL; }
+
+uint64_t event_tie(const struct cw_event *event) { return ordering.tie(ordering.data, event); }
+
 static bool is_before_tied(const struct entry *a, const struct entry *b)
 {
     const struct cw_event *x = a->event, *y = b->event;
     if (x->type != y->type)
         return x->type < y->type;
     if (ordering.tie != NULL)
-        return ordering.tie(ordering.data, x) < ordering.tie(ordering.data, y);
+        return event_tie(x) < event_tie(y);
     const size_t common = x->payload_bytes < y->payload_bytes ? x->payload_bytes : y->payload_bytes;
     const int by_payload = memcmp(x->payload, y->payload, common);
     if (by_payload != 0)

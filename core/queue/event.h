@@ -175,6 +175,10 @@ static inline void event_clear_notes(struct cw_event *event)
  * outside a simulation: nearly every comparison ends before it matters. */
 void event_order_by(const struct cw_model *model);
 
+/* Whether its events have tie numbers; and the one of an event. */
+bool event_has_tie(void);
+uint64_t event_tie(const struct cw_event *event);
+
 /* The order of entries whose keys and LPs are equal: type, then tie number or payload. */
 bool entry_before_tied(const struct entry *a, const struct entry *b);
 

@@ -116,9 +116,16 @@ static struct entry *scratch_of(struct sorted_bucket *sorted)
     return sorted->scratch;
 }
 
-/* The last resort, for entries whose keys and LPs are equal: a merge sort. */
+/* The last resort, for entries whose keys and LPs are equal: a merge sort. Tie numbers are asked
+ * for once, and stand in the keys for as long. */
 static void sort_tied(struct entry *entries, struct entry *scratch, size_t count)
 {
+    const struct entry key = entries[0];
+    const bool numbered = event_has_tie();
+    for (size_t i = 0; i < count && numbered; i++) {
+        entries[i].time_ps = entries[i].event->type;
+        entries[i].key_high = event_tie(entries[i].event);
+    }
     for (size_t width = 1; width < count; width *= 2) {
         for (size_t start = 0; start < count; start += 2 * width) {
             const size_t middle = start + width < count ? start + width : count;
@@ -126,11 +133,15 @@ static void sort_tied(struct entry *entries, struct entry *scratch, size_t count
             size_t a = start, b = middle;
             for (size_t to = start; to < end; to++) {
                 const bool take_b =
-                    b < end && (a == middle || entry_before_tied(&entries[b], &entries[a]));
+                    b < end && (a == middle || entry_before(&entries[b], &entries[a]));
                 scratch[to] = take_b ? entries[b++] : entries[a++];
             }
         }
         memcpy(entries, scratch, count * sizeof *entries);
+    }
+    for (size_t i = 0; i < count && numbered; i++) {
+        entries[i].time_ps = key.time_ps;
+        entries[i].key_high = key.key_high;
     }
 }
 

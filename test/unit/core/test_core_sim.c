@@ -234,6 +234,28 @@ static void a_tie_number_decides_in_place_of_the_payload(void **state)
     cw_sim_free(sim);
 }
 
+static void many_tie_numbers_decide(void **state)
+{
+    (void)state;
+    struct seen seen = {0};
+    struct cw_sim *const sim = create_with_tie(&seen, last_byte);
+    struct cw_error error;
+    for (uint32_t i = 0; i < 100; i++) {
+        const uint8_t payload[] = {(uint8_t)(100 - i), (uint8_t)(i * 37 % 100)};
+        assert_int_equal(cw_inject(sim, 2, 1, (uint16_t)(1 + payload[1] % 2), 1, 1, payload,
+                                   sizeof payload, &error),
+                         CW_OK);
+    }
+    drain(sim);
+    assert_int_equal(seen.count, 100);
+    for (uint32_t i = 0; i < 100; i++) {
+        assert_int_equal(seen.events[i].type, 1 + i / 50);
+        assert_int_equal(seen.events[i].payload[1], i % 50 * 2 + i / 50);
+        assert_int_equal(seen.events[i].time_ps, 1);
+    }
+    cw_sim_free(sim);
+}
+
 static void an_event_without_delay_comes_after_all_that_were_sent_with_one(void **state)
 {
     (void)state;
@@ -549,6 +571,7 @@ int main(void)
         cmocka_unit_test(time_entity_number_lp_and_type_decide_in_turn),
         cmocka_unit_test(payload_decides_after_lp_and_type),
         cmocka_unit_test(a_tie_number_decides_in_place_of_the_payload),
+        cmocka_unit_test(many_tie_numbers_decide),
         cmocka_unit_test(an_event_without_delay_comes_after_all_that_were_sent_with_one),
         cmocka_unit_test(a_delay_starts_again_at_depth_0),
         cmocka_unit_test(the_end_is_exclusive),
