@@ -50,29 +50,30 @@ static void lp_handle_traced(struct cw_ctx *ctx, const void *state, const struct
 static uint64_t lp_tie(const void *data, const struct cw_event *event)
 {
     const struct lp_model *const m = data;
-    const struct lp_transfer *const transfer =
-        (const struct lp_transfer *)(const void *)event->payload;
-    const struct lp_load *const load = (const struct lp_load *)(const void *)event->payload;
-    const uint64_t kind = (uint64_t)transfer->kind << 56;
+    const void *const payload = event->payload;
+    const struct lp_transfer *const transfer = payload;
+    const struct lp_load *const load = payload;
+    const struct lp_signal *const signal = payload;
+    enum { KIND_SHIFT = 56, PIECE_SHIFT = 32 };
     switch (event->type) {
     case LP_EVENT_TRANSFER:
-        return kind | (uint64_t)transfer->piece << 32 |
+        return (uint64_t)transfer->kind << KIND_SHIFT | (uint64_t)transfer->piece << PIECE_SHIFT |
                (event->lp < m->lps.first_switch
                     ? 0
                     : m->hw.sip_topology->switch_exit(&m->hw, lp_switch_at(m, event->lp),
                                                       lp_sip_of(m, transfer->dst)));
     case LP_EVENT_LEND:
-        return kind | transfer->bytes;
+        return (uint64_t)transfer->kind << KIND_SHIFT | transfer->bytes;
     case LP_EVENT_MEMORY:
-        return (uint64_t)load->stamp << 32 | load->sent;
+        return (uint64_t)load->stamp << PIECE_SHIFT | load->sent;
     case LP_EVENT_ENGINE:
-        return ((const struct lp_signal *)(const void *)event->payload)->arg;
+        return signal->arg;
     case LP_EVENT_CREDIT:
     case LP_EVENT_DMA_DONE:
     case LP_EVENT_KERNEL:
         return 0;
     default:
-        return kind;
+        return (uint64_t)transfer->kind << KIND_SHIFT;
     }
 }
 
