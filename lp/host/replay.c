@@ -68,8 +68,7 @@ struct episode {
     uint64_t *word;
     size_t words;
     uint32_t sips;
-    bool is_open; /* it has not ended yet, or was broken: not to be taken */
-    int64_t duration_ps, sigma_min_ps;
+    int64_t duration_ps;
     struct change *changes;
     size_t change_count, change_capacity;
     struct link_change *links;
@@ -80,9 +79,8 @@ struct episode {
     size_t later_count;
     struct lp_kernel_record *marks; /* t_ps: since the begin; launch: place in the launches */
     size_t mark_count, mark_capacity;
-    uint32_t *kernels; /* [sips] that have not been served */
-    uint64_t *numbers; /* [sips] of sequencers: so much more */
-    uint64_t events;
+    uint32_t *kernels;    /* [sips] that have not been served */
+    uint64_t *numbers;    /* [sips] of sequencers: so much more */
     struct episode *next; /* of the same digest */
 };
 
@@ -109,10 +107,9 @@ struct cell {
     bool is_met;                        /* of a replay: something has come from outside */
     struct moment begin;
     int64_t end_ps;
-    uint32_t *left;     /* [sips] completions that have not come to io_cpu; recording */
-    uint8_t **states;   /* [sips * lps of a SIP] at the begin; recording */
-    uint64_t committed; /* events; recording */
-    uint8_t *old;       /* replay: what changes have replaced, to be undone */
+    uint32_t *left;   /* [sips] completions that have not come to io_cpu; recording */
+    uint8_t **states; /* [sips * lps of a SIP] at the begin; recording */
+    uint8_t *old;     /* replay: what changes have replaced, to be undone */
     struct cell *next;
 };
 
@@ -752,13 +749,6 @@ static void free_cell(const struct lp_model *m, struct cell *cell)
     free(cell);
 }
 
-static uint64_t committed(const struct lp_replay *replay)
-{
-    struct cw_stats stats;
-    cw_sim_stats(replay->sim, &stats);
-    return stats.events_committed;
-}
-
 static bool begin_recording(struct lp_replay *replay, struct cell *cell)
 {
     const struct lp_model *const m = replay->m;
@@ -773,7 +763,6 @@ static bool begin_recording(struct lp_replay *replay, struct cell *cell)
     e->digest = state->digest;
     e->words = state->count;
     e->sips = cell->sips;
-    e->sigma_min_ps = cell->begin.sigma_min_ps - cell->begin.now_ps;
     e->word = malloc((state->count + 1) * sizeof *e->word);
     e->kernels = calloc(cell->sips, sizeof *e->kernels);
     e->numbers = calloc(cell->sips, sizeof *e->numbers);
@@ -792,7 +781,6 @@ static bool begin_recording(struct lp_replay *replay, struct cell *cell)
         e->numbers[i] =
             *lp_sequencer_number(m, cw_state_to_change(replay->sim, lp_of_io_die(m, cell->sip[i])));
     }
-    cell->committed = committed(replay);
     return true;
 }
 
@@ -883,7 +871,6 @@ static bool end_recording(struct lp_replay *replay, struct cell *cell, struct cw
             compare_part(&c);
         }
     }
-    e->events = committed(replay) - cell->committed;
     free_moment(&end);
     return good && !c.failed;
 }
@@ -1089,7 +1076,7 @@ static int put_in_place(struct lp_replay *replay, struct cell *cell, struct cw_e
     }
     change_states(replay, cell);
     replay->counts.replayed++;
-    replay->counts.events += e->events;
+    replay->counts.replayed_begins += cell->sips;
     return code;
 }
 
@@ -1115,8 +1102,8 @@ static int undo(struct lp_replay *replay, struct cell *cell, struct cw_error *er
         code = cw_put_event(replay->sim, &cell->begin.events[i], error);
     free_moment(&now);
     replay->counts.replayed--;
+    replay->counts.replayed_begins -= cell->sips;
     replay->counts.undone++;
-    replay->counts.events -= e->events;
     return code;
 }
 

@@ -35,10 +35,10 @@
 struct lp_replay;
 
 struct lp_replay_counts {
-    uint64_t operations; /* that began, with kernels */
-    uint64_t replayed;   /* of them */
-    uint64_t undone;     /* replays that something from outside met */
-    uint64_t events;     /* that were not handled */
+    uint64_t operations;      /* with kernels, that began on a SIP; */
+    uint64_t replayed_begins; /* of them, replayed */
+    uint64_t replayed;        /* episodes; */
+    uint64_t undone;          /* and replays that something from outside met */
 };
 
 /* Of a machine with a program. `mark`: takes the marks of kernels that were replayed. NULL: out of
