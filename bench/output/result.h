@@ -121,7 +121,7 @@ struct result_row {
     size_t kind_count;
     size_t link_count;
     int64_t queue_ps_max; /* the longest that a message waited for any link */
-    uint64_t events;      /* of all calls of this size */
+    uint64_t events;      /* of all calls of this size that were simulated */
     int64_t measured_ps;  /* on a real machine (struct result_measured); 0: not known */
     struct lp_credit_wait credit_longest; /* for credits: of the PE that waited longest, */
     struct lp_credit_wait credit_last;    /* and of the one whose kernel ended last */

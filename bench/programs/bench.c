@@ -352,7 +352,7 @@ void bench_fill_result(struct bench_session *session)
         lp_system_count(system).queue_pairs * (m->hw.sip_count / m->sips); /* classes are equal */
     result->lps = 1 + (uint64_t)m->hw.sip_count * (m->cubes + 1) + hw_switches(&m->hw);
     fill_engine(session);
-    result->sim_time_ps = cw_sim_now(lp_system_sim(system));
+    result->sim_time_ps = cw_sim_now(lp_system_sim(system)) + session->repeat.left_out_ps;
     result->init_time_ps = dist_facts(session->dist)->init_ps;
 }
 
@@ -572,8 +572,9 @@ int bench_machine_ends(struct bench_session *session, int code, struct cw_error 
 static int run_on_machine(struct bench_session *session, const struct dist_options *dist,
                           bool *holds, struct cw_error *error)
 {
-    free(session->credit_wait_ps);
-    session->credit_wait_ps = NULL;
+    free(session->credit_waited);
+    session->credit_waited = NULL;
+    repeat_forget(&session->repeat);
     process_phases_forget_sim(&session->result->phases);
     bench_phase_end(session, "preparation");
     struct dist *const machine = create_machine(session, dist, error);
@@ -728,7 +729,8 @@ static void end_session(struct bench_session *session)
         free(session->refused[i]);
     bench_fold_end(session);
     free(session->workers_before);
-    free(session->credit_wait_ps);
+    repeat_forget(&session->repeat);
+    free(session->credit_waited);
     free(session->placements);
 }
 

@@ -236,7 +236,7 @@ void bench_progress_wired(struct bench_session *session)
 void bench_progress_called(struct bench_session *session)
 {
     struct progress_line *const line = &session->progress;
-    const uint32_t calls = session->options->warmup + session->options->iterations;
+    const uint32_t calls = repeat_simulated(&session->repeat);
     session->calls++;
     if (session->program->rows_named || session->calls >= calls)
         return;
@@ -316,11 +316,11 @@ struct result_row *bench_add_row(struct bench_session *session, const char *coll
 }
 
 /* Sums for now; bench_row_finish() divides. */
-void bench_row_sample(struct result_row *row, const struct lp_times *times)
+void bench_row_sample(struct result_row *row, const struct lp_times *times, uint32_t weight)
 {
-    row->time_ps += times->last_end_ps - times->first_start_ps;
-    row->host_time_ps += times->host_ps - times->submitted_ps;
-    row->start_skew_ps += times->last_start_ps - times->first_start_ps;
+    row->time_ps += weight * (times->last_end_ps - times->first_start_ps);
+    row->host_time_ps += weight * (times->host_ps - times->submitted_ps);
+    row->start_skew_ps += weight * (times->last_start_ps - times->first_start_ps);
 }
 
 /* Adds to the figures of a kind of link. */
@@ -520,18 +520,18 @@ static int fill_phases(struct bench_session *session, struct result_row *row, ui
 /* The waits for credits since the row before, as means over all calls, warm-up included: a call
  * receives as many tiles as any other. */
 static int fill_credit_waits(struct bench_session *session, struct result_row *row, uint32_t batch,
-                             uint32_t iterations, struct cw_error *error)
+                             struct cw_error *error)
 {
     struct lp_system *const system = dist_system(session->dist);
     const struct lp_model *const m = lp_system_model(system);
-    const uint32_t calls = session->options->warmup + iterations;
-    if (session->credit_wait_ps == NULL)
-        session->credit_wait_ps = calloc(lp_pe_count(m), sizeof *session->credit_wait_ps);
-    if (session->credit_wait_ps == NULL)
+    const uint32_t calls = repeat_simulated(&session->repeat);
+    if (session->credit_waited == NULL)
+        session->credit_waited = calloc(lp_pe_count(m), sizeof *session->credit_waited);
+    if (session->credit_waited == NULL)
         return cw_error_memory(error, "the results");
     const struct lp_credit_waits waits = lp_credit_waits_since(
         m, lp_system_sim(system), lp_system_times_of(system, batch)->last_end_pe,
-        session->credit_wait_ps);
+        (struct lp_credit_calls){calls, session->repeat.calls - calls}, session->credit_waited);
     row->credit_longest = waits.longest;
     row->credit_last = waits.last;
     row->credit_longest.ps = result_mean_ps(waits.longest.ps, calls);
@@ -606,6 +606,28 @@ static bool add_to_fold_hash(struct bench_session *session, const struct result_
     return true;
 }
 
+void bench_calls_begin(struct bench_session *session)
+{
+    const struct run_options *const options = session->options;
+    repeat_begin(&session->repeat, options->warmup, options->iterations,
+                 shortcut_is_open(SHORTCUT_REPEAT, options, session->config));
+}
+
+void bench_called(struct bench_session *session)
+{
+    struct lp_system *const system = dist_system(session->dist);
+    const int64_t now_ps = lp_system_idle_machine(system).now_ps;
+    repeat_called(&session->repeat, system,
+                  session->program->collective ? dist_host_ps(session->dist) - now_ps : 0);
+}
+
+void bench_note_repeat(const struct bench_session *session, struct result_row *row)
+{
+    if (repeat_simulated(&session->repeat) < session->repeat.calls)
+        row->shortcuts.iterations =
+            (struct result_simulated){session->repeat.calls, repeat_simulated(&session->repeat)};
+}
+
 int bench_row_finish(struct bench_session *session, struct result_row *row, uint32_t batch,
                      uint32_t iterations, struct cw_error *error)
 {
@@ -620,11 +642,12 @@ int bench_row_finish(struct bench_session *session, struct result_row *row, uint
             return cw_error_memory(error, "the explanation");
     }
     row->events = events_so_far(session) - session->progress.begun;
+    bench_note_repeat(session, row);
     bench_note_algorithm(session, row);
     int code = run_use_row(&session->use, session->result, row, dist_system(session->dist),
                            lp_system_times_of(dist_system(session->dist), batch), error);
     if (code == CW_OK)
-        code = fill_credit_waits(session, row, batch, iterations, error);
+        code = fill_credit_waits(session, row, batch, error);
     if (code == CW_OK)
         code = fill_phases(session, row, batch, error);
     if (code == CW_OK && !add_to_fold_hash(session, row, batch))
@@ -670,21 +693,22 @@ run_tile_size(struct bench_session *session, uint64_t n_elem,
               struct cw_error *error)
 {
     const uint64_t bytes = n_elem * dtype_bytes(session->options->dtype);
-    const uint32_t warmup = session->options->warmup, timed = session->options->iterations;
     struct result_row *row = bench_add_row(session, session->program->name, n_elem, error);
     if (row == NULL)
         return error->exit_code;
     row->counted_bytes = bytes * tiles_of(session);
-    for (uint32_t i = 0; i < warmup + timed; i++) {
+    bench_calls_begin(session);
+    for (uint32_t i = 0; repeat_goes_on(&session->repeat, i); i++) {
         const int code = once(session, n_elem, error);
         if (code != CW_OK)
             return code;
-        if (i >= warmup)
-            bench_row_sample(row, lp_system_times(dist_system(session->dist)));
+        bench_row_sample(row, lp_system_times(dist_system(session->dist)),
+                         repeat_weight(&session->repeat));
+        bench_called(session);
     }
     bench_set_bound(row, bound(session, bytes));
     return bench_row_finish(session, row, lp_system_current_batch(dist_system(session->dist)),
-                            timed, error);
+                            session->options->iterations, error);
 }
 
 int bench_run_tiles(struct bench_session *session,

@@ -7,6 +7,7 @@
 
 #include "bench/output/atomic_file.h"
 #include "bench/programs/run_options.h"
+#include "bench/programs/repeat.h"
 #include "bench/programs/run_use.h"
 #include "bench/output/progress.h"
 #include "bench/output/result.h"
@@ -33,10 +34,11 @@ struct bench_session {
     uint32_t shards;             /* of each rank's tensor; 0: the program has none */
     /* [sizes] that an automatic choice has taken with its algorithms; NULL: PEs are the mapper's */
     struct dist_placement *placements;
-    char *refused[RUN_SIZES_MAX];    /* of each size, why it is not run; NULL: it is */
-    int64_t *credit_wait_ps;         /* [pe]: waited for credits before the current row */
-    void *own;                       /* the program's, from prepare() on */
-    struct explainer *explainer;     /* NULL: nothing is to be explained */
+    char *refused[RUN_SIZES_MAX];           /* of each size, why it is not run; NULL: it is */
+    struct lp_credit_waited *credit_waited; /* [PE]: for credits before the current row */
+    struct repeat repeat;                   /* of the current calls */
+    void *own;                              /* the program's, from prepare() on */
+    struct explainer *explainer;            /* NULL: nothing is to be explained */
     struct result_engine before;     /* of the machines before this one; zero: it is the first */
     struct cw_stats *workers_before; /* [worker] likewise */
     bool shows_progress;
@@ -139,14 +141,19 @@ struct ccl_call bench_call(const struct bench_session *session, enum ccl_collect
 struct ccl_call bench_call_of_size(const struct bench_session *session, size_t i);
 
 /*
- * A row for a size, valid until the next one is added: add, sample after each timed iteration,
- * finish. Its bandwidths count the bytes of its elements; a collective's are row_work_add()'s.
- * Times become means; phases and links are the last iteration's. bound, wrong and hash are the
- * program's to fill. NULL: out of memory.
+ * A row for a size, valid until the next one is added: add, sample after each iteration, which
+ * stands for `weight` timed ones (repeat.h), finish. Its bandwidths count the bytes of its
+ * elements; a collective's are row_work_add()'s. Times become means; phases and links are the last
+ * iteration's. bound, wrong and hash are the program's to fill. NULL: out of memory.
  */
 struct result_row *bench_add_row(struct bench_session *session, const char *collective,
                                  uint64_t n_elem, struct cw_error *error);
-void bench_row_sample(struct result_row *row, const struct lp_times *times);
+void bench_row_sample(struct result_row *row, const struct lp_times *times, uint32_t weight);
+/* The calls of a row begin; one of them has completed, and nobody has continued (repeat.h). */
+void bench_calls_begin(struct bench_session *session);
+void bench_called(struct bench_session *session);
+/* Which of the iterations were simulated, if not all; of bench_row_finish(), too. */
+void bench_note_repeat(const struct bench_session *session, struct result_row *row);
 /* `batch`: the launches of the last iteration. */
 int bench_row_finish(struct bench_session *session, struct result_row *row, uint32_t batch,
                      uint32_t iterations, struct cw_error *error);

@@ -20,7 +20,6 @@ struct allreduce {
     struct dp_policy policy;
     struct result_row *row;
     struct verifier *verifier; /* NULL: not verified */
-    uint32_t completed;        /* collectives of this size, warm-up included */
 };
 
 /* The worker of every rank. It knows nothing of queues, cubes or simulator threads. */
@@ -33,7 +32,7 @@ static void ccl_allreduce_worker(int rank, void *arg)
     dist_init_process_group("ahbm");
     ahbm_set_device(dist_device_of(rank));
     struct tensor *tensor = dist_tensor_zeros(allreduce->n_elem, options->dtype, &policy);
-    for (uint32_t i = 0; i < options->warmup + options->iterations; i++) {
+    for (uint32_t i = 0; repeat_goes_on(&allreduce->session->repeat, i); i++) {
         dist_fill_input(tensor, allreduce->seed);
         if (allreduce->session->program->does == CCL_REDUCE)
             dist_reduce(tensor, allreduce->root, options->op);
@@ -52,13 +51,15 @@ static int ccl_allreduce_completed(void *arg, const struct dist_completion *comp
     struct allreduce *allreduce = session->own;
     const struct run_options *options = session->options;
     struct result_row *row = allreduce->row;
-    if (allreduce->completed++ < options->warmup)
+    const uint32_t weight = repeat_weight(&session->repeat);
+    bench_row_sample(row, completion->times, weight);
+    bench_called(session);
+    if (weight == 0)
         return CW_OK;
-    bench_row_sample(row, completion->times);
     if (allreduce->verifier != NULL &&
         bench_compare(allreduce->verifier, completion, row, error) != CW_OK)
         return error->exit_code;
-    if (options->no_data || allreduce->completed < options->warmup + options->iterations)
+    if (options->no_data || !repeat_is_over(&session->repeat))
         return CW_OK;
     row->has_hash = true;
     return dist_hash(completion->dist, completion->tensors, &row->data_hash, error);
@@ -92,6 +93,7 @@ static int ccl_allreduce_run_size(struct bench_session *session, uint64_t n_elem
         allreduce.row->wrong = 0;
     }
     session->own = &allreduce;
+    bench_calls_begin(session);
     const int code = dist_spawn(session->dist, ccl_allreduce_worker, &allreduce, error);
     session->own = NULL;
     verifier_free(allreduce.verifier);

@@ -28,7 +28,6 @@ struct gradient {
     struct atomic_file out; /* --data-out */
     struct result_row *row;
     struct verifier *verifier; /* NULL: not verified */
-    uint32_t completed;        /* collectives, warm-up included */
 };
 
 /* The worker of every rank. It knows nothing of queues, cubes or simulator threads. */
@@ -43,7 +42,7 @@ static void ccl_gradient_worker(int rank, void *arg)
     ahbm_set_device(dist_device_of(rank));
     struct tensor *tensor = dist_tensor_zeros(g->n_elem, dtype, &g->policy);
     const uint8_t *const own = g->values + (uint64_t)rank * count * dtype_bytes(dtype);
-    for (uint32_t i = 0; i < options->warmup + options->iterations; i++) {
+    for (uint32_t i = 0; repeat_goes_on(&g->session->repeat, i); i++) {
         dist_tensor_copy_from(tensor, dtype, own, count);
         bench_all_reduce(options, tensor);
     }
@@ -58,14 +57,16 @@ static int ccl_gradient_completed(void *arg, const struct dist_completion *compl
     struct bench_session *const session = arg;
     struct gradient *const g = session->own;
     const struct run_options *const options = session->options;
-    if (g->completed++ < options->warmup)
+    const uint32_t weight = repeat_weight(&session->repeat);
+    bench_row_sample(g->row, completion->times, weight);
+    bench_called(session);
+    if (weight == 0)
         return CW_OK;
-    bench_row_sample(g->row, completion->times);
     if (g->verifier != NULL && bench_compare(g->verifier, completion, g->row, error) != CW_OK)
         return error->exit_code;
     if (!g->is_finite)
         g->row->not_finite = -1;
-    if (options->no_data || g->completed < options->warmup + options->iterations)
+    if (options->no_data || !repeat_is_over(&session->repeat))
         return CW_OK;
     g->row->has_hash = true;
     return dist_hash(completion->dist, completion->tensors, &g->row->data_hash, error);
@@ -223,6 +224,7 @@ static int ccl_gradient_run(struct bench_session *session, struct cw_error *erro
     const struct ccl_call call = bench_call(session, CCL_ALL_REDUCE, g->n_elem);
     const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&call, NULL, error);
     int code = algorithm != NULL ? add_row(g, algorithm, error) : error->exit_code;
+    bench_calls_begin(session);
     if (code == CW_OK)
         code = dist_spawn(session->dist, ccl_gradient_worker, g, error);
     verifier_free(g->verifier);

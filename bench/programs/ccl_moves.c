@@ -22,7 +22,6 @@ struct move {
     uint32_t root;   /* of a broadcast */
     struct dp_policy policy;
     size_t row;
-    uint32_t completed; /* collectives of this size, warm-up included */
 };
 
 /* A rank's result has a block of each rank's input. */
@@ -46,13 +45,13 @@ static void ccl_moves_worker(int rank, void *arg)
     const uint64_t ranks = (uint64_t)dist_get_world_size();
     ahbm_set_device(dist_device_of(rank));
     if (move->collective == CCL_BARRIER) {
-        for (uint32_t i = 0; i < options->warmup + options->iterations; i++)
+        for (uint32_t i = 0; repeat_goes_on(&move->session->repeat, i); i++)
             dist_barrier();
         return;
     }
     struct tensor *tensor = dist_tensor_zeros(move->n_elem, options->dtype, &move->policy);
     if (move->collective == CCL_BROADCAST) {
-        for (uint32_t i = 0; i < options->warmup + options->iterations; i++) {
+        for (uint32_t i = 0; repeat_goes_on(&move->session->repeat, i); i++) {
             dist_fill_input(tensor, move->seed);
             dist_broadcast(tensor, move->root);
         }
@@ -61,7 +60,7 @@ static void ccl_moves_worker(int rank, void *arg)
     const bool gathers = move->collective == CCL_ALL_GATHER;
     struct tensor *input = dist_tensor_zeros(gathers ? move->n_elem / ranks : move->n_elem,
                                              options->dtype, &move->policy);
-    for (uint32_t i = 0; i < options->warmup + options->iterations; i++) {
+    for (uint32_t i = 0; repeat_goes_on(&move->session->repeat, i); i++) {
         dist_fill_input(input, move->seed);
         if (gathers)
             dist_all_gather(tensor, input);
@@ -119,14 +118,13 @@ static int ccl_moves_completed(void *arg, const struct dist_completion *completi
     const struct run_options *options = session->options;
     struct result_row *row = ccl_moves_row_of(move);
     snprintf(row->algorithm, sizeof row->algorithm, "%s", completion->algorithm->name);
-    if (move->completed++ < options->warmup)
-        return CW_OK;
-    bench_row_sample(row, completion->times);
-    if (move->collective == CCL_BARRIER)
+    const uint32_t weight = repeat_weight(&session->repeat);
+    bench_row_sample(row, completion->times, weight);
+    bench_called(session);
+    if (weight == 0 || move->collective == CCL_BARRIER)
         return CW_OK;
     int code = options->verify_data ? ccl_moves_verify(move, completion, error) : CW_OK;
-    if (code != CW_OK || options->no_data ||
-        move->completed < options->warmup + options->iterations)
+    if (code != CW_OK || options->no_data || !repeat_is_over(&session->repeat))
         return code;
     row->has_hash = true;
     return dist_hash(completion->dist, completion->tensors, &row->data_hash, error);
@@ -151,6 +149,7 @@ static int ccl_moves_run_size(struct bench_session *session, uint64_t n_elem,
     if (options->verify_data && collective != CCL_BARRIER)
         row->wrong = 0;
     session->own = &move;
+    bench_calls_begin(session);
     const int code = dist_spawn(session->dist, ccl_moves_worker, &move, error);
     session->own = NULL;
     return code == CW_OK ? bench_row_finish(session, ccl_moves_row_of(&move),

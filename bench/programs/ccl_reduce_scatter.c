@@ -17,7 +17,6 @@ struct reduce_scatter {
     struct dp_policy policy;
     size_t row;
     struct verifier *verifier; /* NULL: not verified */
-    uint32_t completed;        /* collectives of this size, warm-up included */
 };
 
 /* Where each rank's input and output are. */
@@ -43,7 +42,7 @@ static void ccl_reduce_scatter_worker(int rank, void *arg)
     const uint64_t each = scatter->n_elem / (uint64_t)dist_get_world_size();
     struct tensor *input = dist_tensor_zeros(scatter->n_elem, options->dtype, &scatter->policy);
     struct tensor *output = dist_tensor_zeros(each, options->dtype, &scatter->policy);
-    for (uint32_t i = 0; i < options->warmup + options->iterations; i++) {
+    for (uint32_t i = 0; repeat_goes_on(&scatter->session->repeat, i); i++) {
         dist_fill_input(input, scatter->seed);
         bench_reduce_scatter(options, output, input);
     }
@@ -57,13 +56,15 @@ static int ccl_reduce_scatter_completed(void *arg, const struct dist_completion 
     struct reduce_scatter *scatter = session->own;
     const struct run_options *options = session->options;
     struct result_row *row = ccl_reduce_scatter_row_of(scatter);
-    if (scatter->completed++ < options->warmup)
+    const uint32_t weight = repeat_weight(&session->repeat);
+    bench_row_sample(row, completion->times, weight);
+    bench_called(session);
+    if (weight == 0)
         return CW_OK;
-    bench_row_sample(row, completion->times);
     if (scatter->verifier != NULL &&
         bench_compare(scatter->verifier, completion, row, error) != CW_OK)
         return error->exit_code;
-    if (options->no_data || scatter->completed < options->warmup + options->iterations)
+    if (options->no_data || !repeat_is_over(&session->repeat))
         return CW_OK;
     row->has_hash = true;
     return dist_hash(completion->dist, completion->tensors, &row->data_hash, error);
@@ -94,6 +95,7 @@ static int ccl_reduce_scatter_run_size(struct bench_session *session, uint64_t n
             return error->exit_code;
     }
     session->own = &scatter;
+    bench_calls_begin(session);
     const int code = dist_spawn(session->dist, ccl_reduce_scatter_worker, &scatter, error);
     session->own = NULL;
     verifier_free(scatter.verifier);

@@ -368,9 +368,10 @@ static int run_once(struct concurrent *own, uint32_t stage, struct cw_error *err
     return code;
 }
 
-/* Adds the times of one run of all calls. */
+/* Adds the times of one run of all calls, for as many as it stands for. */
 static int sample(struct concurrent *own, struct cw_error *error)
 {
+    const uint32_t weight = repeat_weight(&own->session->repeat);
     int64_t first_ps = INT64_MAX, last_ps = 0;
     for (uint32_t call = 0; call < own->plan.call_count; call++) {
         const uint32_t groups = own->plan.calls[call].groups;
@@ -378,9 +379,9 @@ static int sample(struct concurrent *own, struct cw_error *error)
         int64_t *const times = sorted_times(r, groups);
         if (times == NULL)
             return cw_error_memory(error, "the results");
-        r->fastest_ps += times[0];
-        r->median_ps += (times[(groups - 1) / 2] + times[groups / 2]) / 2;
-        r->slowest_ps += times[groups - 1];
+        r->fastest_ps += weight * times[0];
+        r->median_ps += weight * ((times[(groups - 1) / 2] + times[groups / 2]) / 2);
+        r->slowest_ps += weight * times[groups - 1];
         free(times);
         r->begin_ps = INT64_MAX;
         r->end_ps = 0;
@@ -392,7 +393,7 @@ static int sample(struct concurrent *own, struct cw_error *error)
         first_ps = r->begin_ps < first_ps ? r->begin_ps : first_ps;
         last_ps = r->end_ps > last_ps ? r->end_ps : last_ps;
     }
-    own->all_ps += last_ps - first_ps;
+    own->all_ps += weight * (last_ps - first_ps);
     for (uint32_t call = 0; call < own->plan.call_count; call++) {
         own->running[call].begin_ps -= first_ps;
         own->running[call].end_ps -= first_ps;
@@ -444,6 +445,7 @@ static int add_call_row(struct concurrent *own, uint32_t call, struct cw_error *
     struct result_row *const row = bench_add_row(own->session, c->name, c->n_elem, error);
     if (row == NULL)
         return error->exit_code;
+    bench_note_repeat(own->session, row);
     row->ranks = c->size;
     row->shards = has_tensors && !computes ? c->shards : 0;
     row->flops = computes ? compute_flops(&c->job) : 0;
@@ -535,6 +537,7 @@ static int add_all_row(struct concurrent *own, struct cw_error *error)
     struct result_row *const row = bench_add_row(session, "all calls", 0, error);
     if (row == NULL)
         return error->exit_code;
+    bench_note_repeat(session, row);
     row->dtype[0] = '\0';
     row->time_ps = row->host_time_ps = result_mean_ps(own->all_ps, session->options->iterations);
     struct hw_bound bound = {.by = NULL};
@@ -598,11 +601,13 @@ static int concurrent_run(struct bench_session *session, struct cw_error *error)
     if (!make_room(own))
         return cw_error_memory(error, "the calls");
     int code = CW_OK;
-    for (uint32_t i = 0; i < options->warmup + options->iterations && code == CW_OK; i++) {
-        own->is_last = i + 1 == options->warmup + options->iterations;
+    bench_calls_begin(session);
+    for (uint32_t i = 0; repeat_goes_on(&session->repeat, i) && code == CW_OK; i++) {
+        own->is_last = i + 1 == repeat_simulated(&session->repeat);
         code = run_once(own, ALL_CALLS, error);
-        if (code == CW_OK && i >= options->warmup)
+        if (code == CW_OK && repeat_weight(&session->repeat) > 0)
             code = sample(own, error);
+        bench_called(session);
     }
     for (uint32_t call = 0; call < own->plan.call_count && code == CW_OK; call++)
         code = add_call_row(own, call, error);

@@ -35,13 +35,8 @@ struct gemm {
     struct tensor **operands;  /* [ranks] */
     struct verifier *verifier; /* NULL: not verified */
     size_t row;                /* the stage's first */
-    uint32_t completed;        /* of this stage, warm-up included */
+    uint32_t calls[STAGES];    /* of each stage, warm-up included, as far as is known */
 };
-
-static uint32_t calls(const struct bench_session *session)
-{
-    return session->options->warmup + session->options->iterations;
-}
 
 static bool is_cut(const struct run_options *options)
 {
@@ -68,7 +63,7 @@ static void cut_worker(int rank, void *arg)
     gemm->job = *dist_compute_job(&request); /* the same on every rank */
     struct tensor *const operands = dist_compute_operands(&request);
     gemm->operands[rank] = operands;
-    for (uint32_t i = 0; i < calls(gemm->session); i++) {
+    for (uint32_t i = 0; i < gemm->calls[MULTIPLY]; i++) {
         dist_fill_operands(operands, &request, options->seed);
         dist_matmul(operands, &gemm->job);
     }
@@ -90,7 +85,7 @@ static void gemm_worker(int rank, void *arg)
     if (gemm->first != MULTIPLY)
         tensor = dist_tensor_zeros(gemm->n_elem, options->dtype, &gemm->policy);
     for (enum stage stage = gemm->first; stage <= gemm->last; stage++)
-        for (uint32_t i = 0; i < calls(gemm->session); i++) {
+        for (uint32_t i = 0; i < gemm->calls[stage]; i++) {
             gemm->stage = stage;
             dist_fill_input(operands, options->seed);
             if (stage != MULTIPLY)
@@ -204,11 +199,12 @@ static int64_t collective_ps(const struct gemm *gemm, const struct dist_completi
 static void sample(struct gemm *gemm, const struct dist_completion *completion)
 {
     const struct lp_times *const times = completion->times;
+    const uint32_t weight = repeat_weight(&gemm->session->repeat);
     for (size_t i = 0; i < row_count(gemm->stage); i++)
-        bench_row_sample(row_at(gemm, i), times);
+        bench_row_sample(row_at(gemm, i), times, weight);
     if (gemm->stage == BOTH)
-        row_at(gemm, 0)->time_ps +=
-            collective_ps(gemm, completion) - (times->last_end_ps - times->first_start_ps);
+        row_at(gemm, 0)->time_ps += weight * (collective_ps(gemm, completion) -
+                                              (times->last_end_ps - times->first_start_ps));
 }
 
 /* ---- verification ---------------------------------------------------------------------------- */
@@ -311,14 +307,15 @@ static int gemm_completed(void *arg, const struct dist_completion *completion,
     struct bench_session *session = arg;
     struct gemm *gemm = session->own;
     const struct run_options *options = session->options;
-    int code = gemm->completed == 0 ? add_rows(gemm, error) : CW_OK;
-    if (code == CW_OK && gemm->completed >= options->warmup) {
+    int code = session->repeat.done == 0 ? add_rows(gemm, error) : CW_OK;
+    if (code == CW_OK && repeat_weight(&session->repeat) > 0) {
         sample(gemm, completion);
         code = gemm_verify(gemm, completion, error);
     }
-    if (code != CW_OK || ++gemm->completed < calls(session))
+    bench_called(session);
+    gemm->calls[gemm->stage] = repeat_simulated(&session->repeat);
+    if (code != CW_OK || !repeat_is_over(&session->repeat))
         return code;
-    gemm->completed = 0;
     if (!options->no_data)
         code = hash(gemm, completion, error);
     for (size_t i = 0; i < row_count(gemm->stage) && code == CW_OK; i++)
@@ -330,6 +327,7 @@ static int gemm_completed(void *arg, const struct dist_completion *completion,
         row_at(gemm, 1)->credit_longest = row_at(gemm, 0)->credit_longest;
         row_at(gemm, 1)->credit_last = row_at(gemm, 0)->credit_last;
     }
+    bench_calls_begin(session); /* the calls of the next stage */
     return code;
 }
 
@@ -386,6 +384,9 @@ static int run_stages(struct bench_session *session, struct gemm *gemm, struct c
         return cw_error_memory(error, "the products");
     }
     session->own = gemm;
+    bench_calls_begin(session);
+    for (enum stage stage = gemm->first; stage <= gemm->last; stage++)
+        gemm->calls[stage] = repeat_simulated(&session->repeat);
     const int code =
         dist_spawn(session->dist, is_cut(session->options) ? cut_worker : gemm_worker, gemm, error);
     session->own = NULL;

@@ -103,15 +103,16 @@ static int round_trip(struct bench_session *session, uint64_t n_elem, struct res
     }
     if (code == CW_OK)
         code = dist_drain(session->dist, error);
-    if (code != CW_OK || row == NULL)
+    if (code != CW_OK)
         return code;
     struct lp_system *const system = dist_system(session->dist);
     const struct lp_phases *phases = lp_system_phases_of(system, lp_system_current_batch(system));
     const int64_t *exit_ps = &phases->exit_ps[(size_t)from.sip * phases->count];
-    bench_row_sample(row, lp_system_times(dist_system(session->dist)));
-    row->time_ps -= lp_system_times(dist_system(session->dist))->last_end_ps -
-                    lp_system_times(dist_system(session->dist))->first_start_ps;
-    row->time_ps += exit_ps[TIMED] - exit_ps[TIMED - 1];
+    const struct lp_times *const times = lp_system_times(system);
+    const int64_t round_ps = exit_ps[TIMED] - exit_ps[TIMED - 1];
+    bench_row_sample(row, times, repeat_weight(&session->repeat));
+    row->time_ps +=
+        repeat_weight(&session->repeat) * (round_ps - (times->last_end_ps - times->first_start_ps));
     return code;
 }
 
@@ -130,8 +131,8 @@ static int stores(struct bench_session *session, uint64_t n_elem, struct result_
             code = dist_drain(session->dist, error);
         if (code != CW_OK)
             return code;
-        if (row != NULL)
-            bench_row_sample(row, lp_system_times(dist_system(session->dist)));
+        bench_row_sample(row, lp_system_times(dist_system(session->dist)),
+                         repeat_weight(&session->repeat));
     }
     return CW_OK;
 }
@@ -142,18 +143,19 @@ static int raw_store_measure(struct bench_session *session, const char *name, ui
                                          struct cw_error *),
                              struct cw_error *error)
 {
-    const uint32_t warmup = session->options->warmup, timed = session->options->iterations;
     struct result_row *row = bench_add_row(session, name, n_elem, error);
     if (row == NULL)
         return error->exit_code;
-    for (uint32_t i = 0; i < warmup + timed; i++) {
-        const int code = once(session, n_elem, i < warmup ? NULL : row, error);
+    bench_calls_begin(session);
+    for (uint32_t i = 0; repeat_goes_on(&session->repeat, i); i++) {
+        const int code = once(session, n_elem, row, error);
         if (code != CW_OK)
             return code;
+        bench_called(session);
     }
     bench_set_bound(row, pair_bound(session, row->bytes));
     return bench_row_finish(session, row, lp_system_current_batch(dist_system(session->dist)),
-                            timed, error);
+                            session->options->iterations, error);
 }
 
 static int raw_store_run(struct bench_session *session, struct cw_error *error)

@@ -62,6 +62,8 @@ const char *shortcut_why_not(enum shortcut which, const struct run_options *opti
         return "CUBEWARP_SHORTCUTS=off in the environment";
     if (which == SHORTCUT_REPEAT && is_step)
         return "a step runs once";
+    if (which == SHORTCUT_REPEAT && options->engine.end_ps > 0)
+        return "--max-sim-time ends the run";
     if (has_jitter_by_operation(&config->hw))
         return "jitter is drawn for each operation";
     if (is_step ? options->verify_data : !options->no_data)

@@ -634,6 +634,7 @@ int dist_get_world_size(void)
 }
 
 int64_t dist_time_ps(void) { return dist_current()->now_ps; }
+int64_t dist_host_ps(const struct dist *dist) { return dist->now_ps; }
 
 int dist_get_rank(void)
 {

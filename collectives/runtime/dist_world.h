@@ -135,6 +135,7 @@ struct dist_facts {
 };
 const struct dist_facts *dist_facts(const struct dist *dist);
 struct lp_system *dist_system(struct dist *dist);
+int64_t dist_host_ps(const struct dist *dist);  /* the simulated time at the host */
 struct data_pass *dist_data(struct dist *dist); /* NULL with no_data */
 /* From here on the log records everything that changes contents. With dist_options.op_log and data
  * only. */

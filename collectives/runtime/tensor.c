@@ -40,6 +40,11 @@ static uint64_t tensor_round_up(uint64_t bytes, uint64_t page)
     return bytes > UINT64_MAX - (page - over) ? UINT64_MAX : bytes + (page - over);
 }
 
+static uint64_t first_va(const struct tensor_space *space)
+{
+    return tensor_round_up(VA_FIRST, space->page_bytes);
+}
+
 struct tensor_space *tensor_space_create(const struct hw_config *hw, const struct hw_fold *fold,
                                          uint64_t reserved_bytes)
 {
@@ -55,7 +60,7 @@ struct tensor_space *tensor_space_create(const struct hw_config *hw, const struc
     space->page_bytes = hw->mmu_page_bytes ? hw->mmu_page_bytes : 1;
     space->first_bytes = tensor_round_up(reserved_bytes, space->page_bytes);
     for (uint32_t i = 0; i < heaps; i++)
-        space->heap[i].next_va = tensor_round_up(VA_FIRST, space->page_bytes);
+        space->heap[i].next_va = first_va(space);
     return space;
 }
 
@@ -146,14 +151,20 @@ static bool tensor_take(const struct tensor_space *space, struct heap *heap, uin
     return true;
 }
 
-static void give(struct heap *heap, uint64_t start)
+/* The addresses after all tensors come again: so the same calls have the same addresses. */
+static void give(const struct tensor_space *space, struct heap *heap, const struct tensor *tensor)
 {
+    const uint64_t start = tensor->hbm_offset;
     uint32_t i = 0;
     while (i < heap->count && heap->used[i].start != start)
         i++;
     assert(i < heap->count);
     heap->count--;
     memmove(&heap->used[i], &heap->used[i + 1], (heap->count - i) * sizeof heap->used[0]);
+    if (heap->count == 0)
+        heap->next_va = first_va(space);
+    else if (heap->next_va == tensor->va_end)
+        heap->next_va = tensor->va_base;
 }
 
 /* ---- placement ------------------------------------------------------------------------------- */
@@ -278,6 +289,7 @@ static bool tensor_allocate(struct tensor_space *space, struct tensor *tensor,
         tensor->window_va = heap->next_va;
         heap->next_va += tensor->reserved_bytes + space->page_bytes;
     }
+    tensor->va_end = heap->next_va;
     return true;
 }
 
@@ -347,7 +359,7 @@ struct tensor *tensor_create_bytes(struct tensor_space *space, uint32_t sip, uin
 void tensor_give_range(struct tensor *tensor)
 {
     if (tensor->space != NULL)
-        give(&tensor->space->heap[heap_number(tensor->space, tensor->sip)], tensor->hbm_offset);
+        give(tensor->space, &tensor->space->heap[heap_number(tensor->space, tensor->sip)], tensor);
     tensor->space = NULL;
 }
 

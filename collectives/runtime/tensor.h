@@ -58,6 +58,7 @@ struct tensor {
     uint32_t sip;
     uint64_t shard_elems, shard_bytes;       /* of each shard */
     uint64_t va_base, window_va, hbm_offset; /* window_va == va_base: there is shard 0 alone */
+    uint64_t va_end;                         /* of the addresses that it takes */
     uint64_t reserved_bytes;                 /* taken in each PE's slice */
     const void *made_for;                    /* whose layout it has: compute_call.h; NULL: none */
     uint32_t shard_count;

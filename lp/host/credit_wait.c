@@ -31,7 +31,8 @@ struct wait_search {
     const struct lp_model *m;
     const struct cw_sim *sim;
     uint32_t last_pe, workers;
-    int64_t *before_ps;
+    struct lp_credit_calls calls;
+    struct lp_credit_waited *waited;
     struct part_waits *parts; /* [workers] */
 };
 
@@ -48,22 +49,27 @@ static void search_part(void *arg, uint32_t worker)
         const struct lp_pe *const pe =
             lp_pe(m, cw_state(search->sim, lp_of_cube(m, place.sip, place.cube)), place.pe);
         const int64_t ps = credit_wait_of(m, pe, index);
-        raise_wait(&found.longest, place, ps - search->before_ps[i]);
-        raise_wait(&found.in_all, place, ps);
+        struct lp_credit_waited *const waited = &search->waited[i];
+        const int64_t since_ps = ps - waited->ps;
+        if (search->calls.left_out > 0)
+            waited->left_out_ps += since_ps / search->calls.simulated * search->calls.left_out;
+        waited->ps = ps;
+        raise_wait(&found.longest, place, since_ps);
+        raise_wait(&found.in_all, place, ps + waited->left_out_ps);
         if (index == search->last_pe)
-            found.last.ps = ps - search->before_ps[i];
-        search->before_ps[i] = ps;
+            found.last.ps = since_ps;
     }
     search->parts[worker].found = found;
 }
 
 /* The parts are in the order of the PEs. */
 struct lp_credit_waits lp_credit_waits_since(const struct lp_model *m, struct cw_sim *sim,
-                                             uint32_t last_pe, int64_t *before_ps)
+                                             uint32_t last_pe, struct lp_credit_calls calls,
+                                             struct lp_credit_waited *waited)
 {
     struct lp_credit_waits sum = {.last.place = hw_place_of(&m->hw, last_pe)};
     struct part_waits alone;
-    struct wait_search search = {m, sim, last_pe, cw_sim_worker_count(sim), before_ps, NULL};
+    struct wait_search search = {m, sim, last_pe, cw_sim_worker_count(sim), calls, waited, NULL};
     if (!m->config.credit_blocks || m->config.credit_fabric)
         return sum;
     search.parts =

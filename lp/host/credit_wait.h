@@ -20,15 +20,26 @@ struct lp_credit_wait {
 };
 
 struct lp_credit_waits {
-    struct lp_credit_wait longest; /* of all PEs, since the walk before */
-    struct lp_credit_wait last;    /* of the PE `last_pe`, since the walk before */
-    struct lp_credit_wait in_all;  /* of all PEs, since the machine was built */
+    struct lp_credit_wait longest; /* of all PEs, in the calls that were simulated */
+    struct lp_credit_wait last;    /* of the PE `last_pe`, likewise */
+    struct lp_credit_wait in_all;  /* of all PEs, in all calls since the machine was built */
+};
+
+/* The calls since the walk before: simulated, and left out. A call receives as many tiles as any
+ * other. */
+struct lp_credit_calls {
+    uint32_t simulated, left_out;
+};
+/* Of a PE, up to the walk before: in calls that were simulated, and in others. The machine begins
+ * with zeros. */
+struct lp_credit_waited {
+    int64_t ps, left_out_ps;
 };
 
 /* Walks over all PEs, each worker over a part. Of several PEs that waited equally long, the first
- * counts. before_ps[pe]: the wait of each up to the walk before; the machine begins
- * with zeros. */
+ * counts. waited[i], of the machine's i-th PE, is brought up to now. */
 struct lp_credit_waits lp_credit_waits_since(const struct lp_model *m, struct cw_sim *sim,
-                                             uint32_t last_pe, int64_t *before_ps);
+                                             uint32_t last_pe, struct lp_credit_calls calls,
+                                             struct lp_credit_waited *waited);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "lp/coarse.h"
 #include "lp/fabric/sequencer.h"
+#include "lp/maps.h"
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
@@ -28,6 +29,11 @@ void lp_idle_state_free(struct lp_idle_state *state)
     free(state->word);
     free(state->age);
     *state = (struct lp_idle_state){0};
+}
+
+uint64_t lp_idle_state_bytes(const struct lp_idle_state *state)
+{
+    return state->capacity * sizeof *state->word + state->age_capacity * sizeof *state->age;
 }
 
 /* Room for one more of `count` in an array. NULL: out of memory. */
@@ -337,7 +343,7 @@ static void put_coarse(struct lp_idle_state *state, const struct lp_idle_machine
  * struct lp_pe:
  *   queue, dma                     above
  *   installed, plan                which queues it has, and where they lead
- *   mapped                         which maps it reaches
+ *   mapped                         which maps it reaches: all that it holds, or up to a number
  *   served                         whose turn it is, if fairness is strict
  *   void_request                   each is in flight: an idle PE has none
  *   next_number                    of its events: they are compared among each other
@@ -347,14 +353,15 @@ _Static_assert(sizeof(struct lp_pe) == HW_DIRS_MAX * sizeof(struct lp_queue) +
                "say above whether the new member counts");
 
 static bool put_pe(struct lp_idle_state *state, const struct lp_idle_machine *machine,
-                   const struct lp_pe *pe, uint64_t which)
+                   const struct lp_pe *pe, uint64_t which, uint32_t latest_map)
 {
     const struct lp_model *const m = machine->m;
     for (uint32_t i = 0; i < LP_VOID_REQUESTS; i++)
         if (pe->void_request[i] != 0)
             return false;
     put(state, WHAT_PLAN, which, (uint64_t)pe->plan << 16 | pe->installed);
-    put(state, WHAT_MAPPED, which, pe->mapped);
+    if (pe->mapped < latest_map)
+        put(state, WHAT_MAPPED, which, 1 + (uint64_t)pe->mapped);
     if (m->config.fairness_strict)
         put(state, WHAT_SERVED, which, pe->served);
     lp_idle_state_count_up(state, pe->next_number);
@@ -370,13 +377,24 @@ static bool put_pe(struct lp_idle_state *state, const struct lp_idle_machine *ma
 /* struct lp_cube: m_cpu's time, its links, its PEs. The rows of accounts after them count bytes. */
 _Static_assert(sizeof(struct lp_cube) == 8, "say above whether the new member counts");
 
-static bool put_cube(struct lp_idle_state *state, const struct lp_idle_machine *machine,
-                     const struct lp_cube *cube)
+/* The number of the latest message that the maps of a SIP wait for; `index` as lp_sip_index(). */
+static uint32_t latest_map_of(const struct lp_model *m, uint32_t index)
 {
+    const struct lp_map *map;
+    uint32_t latest = 0;
+    for (uint32_t i = 0; (map = lp_maps_at(m->maps, index, i)) != NULL; i++)
+        latest = map->message > latest ? map->message : latest;
+    return latest;
+}
+
+static bool put_cube(struct lp_idle_state *state, const struct lp_idle_machine *machine,
+                     const struct lp_cube *cube, uint32_t index)
+{
+    const uint32_t latest_map = latest_map_of(machine->m, index);
     put_until(state, machine, WHAT_M_CPU, 0, cube->m_cpu_free_ps);
     put_links(state, machine, LP_OF_CUBE, cube->link);
     for (uint32_t pe = 0; pe < machine->m->pes; pe++)
-        if (!put_pe(state, machine, lp_pe(machine->m, cube, pe), pe))
+        if (!put_pe(state, machine, lp_pe(machine->m, cube, pe), pe, latest_map))
             return false;
     return true;
 }
@@ -389,13 +407,13 @@ static bool put_cube(struct lp_idle_state *state, const struct lp_idle_machine *
 _Static_assert(sizeof(struct lp_io_die) == 8, "say above whether the new member counts");
 
 static bool put_io_die(struct lp_idle_state *state, const struct lp_idle_machine *machine,
-                       const struct lp_io_die *die, uint32_t sip)
+                       const struct lp_io_die *die, uint32_t index)
 {
     if (machine->m->program != NULL && !machine->in_program &&
         lp_sequencer_left(machine->m, die) > 0)
         return false;
     put_until(state, machine, WHAT_IO_CPU, 0, die->io_cpu_free_ps);
-    put_until(state, machine, WHAT_PCIE, 0, machine->control->pcie_free_ps[sip]);
+    put_until(state, machine, WHAT_PCIE, 0, machine->control->pcie_free_ps[index]);
     put_links(state, machine, LP_OF_IO_DIE, die->link);
     return true;
 }
@@ -415,7 +433,7 @@ bool lp_idle_state_add(struct lp_idle_state *state, const struct lp_idle_machine
     bool idle = true;
     lp_idle_state_put(state, 0); /* its words' number, which parts them from the next LP's */
     if (lp < m->lps.first_io_die)
-        idle = put_cube(state, machine, own);
+        idle = put_cube(state, machine, own, (lp - 1) / m->cubes);
     else if (lp < m->lps.first_switch)
         idle = put_io_die(state, machine, own, lp - m->lps.first_io_die);
     else

@@ -56,6 +56,7 @@ void lp_idle_state_put(struct lp_idle_state *state, uint64_t word);
 void lp_idle_state_count_up(struct lp_idle_state *state, uint64_t counter);
 bool lp_idle_state_end(struct lp_idle_state *state);
 void lp_idle_state_free(struct lp_idle_state *state);
+uint64_t lp_idle_state_bytes(const struct lp_idle_state *state); /* of its memory */
 
 /* Whether the later state is the earlier one again: all words, and each age. What lies between them
  * will then come again. */

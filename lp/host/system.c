@@ -1049,7 +1049,7 @@ static void put_maps(const struct lp_system *system, struct lp_idle_state *state
             const uint64_t words[] = {map->va,
                                       map->pa,
                                       map->bytes,
-                                      (uint64_t)map->sip << 32 | map->message,
+                                      map->sip,
                                       (uint64_t)map->first_cube << 32 | map->cubes,
                                       (uint64_t)map->first_pe << 32 | map->pes,
                                       (uint64_t)map->parts};

@@ -540,14 +540,15 @@ static void a_damaged_database_is_refused(void **state)
 static void failures_stop_no_other_point(void **state)
 {
     (void)state;
-    write_study("failing", "base: {preset: tiny, no-data: true}\n"
-                           "axes:\n"
-                           "  case:\n"
-                           "    too many events: {max-events: 10}\n"
-                           "    refused: {system.sips.count: 12, system.sips.topology: torus_2d, "
-                           "system.sips.w: 5, system.sips.h: 5}\n"
-                           "    endless: {preset: pod64, bytes: 64KiB, iters: 100000}\n"
-                           "    good: {seed: 2}\n");
+    write_study("failing",
+                "base: {preset: tiny, no-data: true}\n"
+                "axes:\n"
+                "  case:\n"
+                "    too many events: {max-events: 10}\n"
+                "    refused: {system.sips.count: 12, system.sips.topology: torus_2d, "
+                "system.sips.w: 5, system.sips.h: 5}\n"
+                "    endless: {preset: pod64, bytes: 64KiB, iters: 100000, repeat: off}\n"
+                "    good: {seed: 2}\n");
     free(sweep(3, "failing", "failing", "--point-timeout 3"));
     query_is("failing",
              "SELECT label, state, exit_code, message <> '', result IS NULL FROM point ORDER BY id",
@@ -665,7 +666,7 @@ static void a_point_whose_process_is_killed_runs_again_once(void **state)
     (void)state;
     int status;
     write_study("crash",
-                "base: {preset: pod64, bytes: 64KiB, iters: 100000, no-data: true}\n"
+                "base: {preset: pod64, bytes: 64KiB, iters: 100000, no-data: true, repeat: off}\n"
                 "axes: {case: {long: {seed: 1}, short: {bytes: 1KiB, preset: tiny, iters: 1}}}\n");
     signal(SIGHUP, SIG_IGN);
     signal(SIGCHLD, SIG_IGN);
@@ -693,7 +694,8 @@ static void one_database_has_one_writer(void **state)
 {
     (void)state;
     int status;
-    write_study("busy", "base: {preset: pod64, bytes: 64KiB, iters: 100000, no-data: true}\n");
+    write_study("busy",
+                "base: {preset: pod64, bytes: 64KiB, iters: 100000, no-data: true, repeat: off}\n");
     const pid_t sweeping = begin_sweep("busy", "busy", "-j1");
     (void)worker_of(sweeping, 0);
     free(sweep(2, "busy", "busy", ""));

@@ -105,7 +105,6 @@ static void occupy_pcie(struct machine *m)
 }
 static void install_more(struct machine *m) { pe_of(m)->installed ^= 1u; }
 static void follow_another_plan(struct machine *m) { pe_of(m)->plan++; }
-static void reach_more_maps(struct machine *m) { pe_of(m)->mapped++; }
 static void lack_a_credit(struct machine *m) { pe_of(m)->queue[HW_DIR_W].peer_tail_cache--; }
 static void have_a_tile(struct machine *m) { pe_of(m)->queue[HW_DIR_W].peer_head_cache++; }
 static void last_was_compute(struct machine *m)
@@ -131,7 +130,7 @@ static void what_times_depend_on_counts(void **state)
                    {"the host's link", occupy_pcie},
                    {"directions", install_more},
                    {"the plan", follow_another_plan},
-                   {"maps", reach_more_maps},
+
                    {"a credit", lack_a_credit},
                    {"a tile", have_a_tile},
                    {"the channel", last_was_compute},
@@ -162,6 +161,31 @@ static void a_switch_is_its_links(void **state)
     struct machine *m = unused_machine();
     m->hw.sip_topology = &hw_switch;
     assert_true(differs_by(used(m), reserve_switch_link));
+}
+
+/* Which of the maps that wait for a message a PE reaches; not how many messages there were. */
+static void reach_all_maps(struct machine *m) { pe_of(m)->mapped = 7; }
+static void reach_later_ones(struct machine *m) { pe_of(m)->mapped += 3; }
+
+static struct machine *mapped_machine(uint32_t mapped)
+{
+    struct machine *m = used(unused_machine());
+    const struct lp_map map = {.va = 1 << 20,
+                               .bytes = 4096,
+                               .message = 7,
+                               .cubes = hw_cubes(&m->hw),
+                               .pes = hw_pes(&m->hw)};
+    assert_int_equal(lp_system_map(m->system, &map, &m->error), CW_OK);
+    pe_of(m)->mapped = mapped;
+    return m;
+}
+
+static void the_maps_that_a_pe_reaches_count(void **state)
+{
+    (void)state;
+    assert_true(differs_by(mapped_machine(6), reach_all_maps));
+    assert_true(differs_by(mapped_machine(0), reach_later_ones));
+    assert_false(differs_by(mapped_machine(7), reach_later_ones));
 }
 
 /* Without contention nothing is reserved. */
@@ -371,6 +395,7 @@ int main(void)
         cmocka_unit_test(what_times_depend_on_counts),
         cmocka_unit_test(fairness_counts_where_it_decides),
         cmocka_unit_test(a_switch_is_its_links),
+        cmocka_unit_test(the_maps_that_a_pe_reaches_count),
         cmocka_unit_test(links_count_where_they_are_reserved),
         cmocka_unit_test(counters_and_the_past_do_not_count),
         cmocka_unit_test(the_same_again_is_the_same_state),
