@@ -91,7 +91,7 @@ static void all_sips_do_the_same(void **state)
         const int made = mkstemps(path, 4);
         assert_true(made >= 0);
         close(made);
-        snprintf(text, sizeof text, "%s --no-data --links %s", runs[i].line, path);
+        snprintf(text, sizeof text, "%s --no-data --fold off --links %s", runs[i].line, path);
         struct run_output output = run_line(0, "%s", text);
         run_output_free(&output);
         FILE *const file = fopen(path, "r");
