@@ -619,9 +619,8 @@ static void compare_dma(struct comparison *c, const struct hw_dma *dma)
 static void compare_backlog(struct comparison *c, const struct lp_backlog *backlog,
                             const struct lp_pe_queue *queue, const struct lp_pe *pe)
 {
-    const uint64_t number = read_at(c->before, &backlog->first_number, c->after, 4),
-                   batch = read_at(c->before, &queue->batch, c->after, 4);
-    if (number == backlog->first_number)
+    const uint64_t batch = read_at(c->before, &queue->batch, c->after, 4);
+    if (queue->batch != c->batch)
         return; /* no kernel has begun */
     add_change(
         c, (struct change){.offset = (uint32_t)((const uint8_t *)&backlog->first_number - c->after),
