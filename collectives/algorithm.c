@@ -182,12 +182,29 @@ static const struct ccl_algorithm *accepting(const struct ccl_call *call,
     return first;
 }
 
+/* Schedules have the parts of all ranks, and are compared rank by rank. */
+static bool has_too_many_sips(const struct ccl_call *call, const struct ccl_algorithm *algorithm,
+                              struct cw_error *error)
+{
+    if ((algorithm->schedule == NULL && algorithm->choose == NULL) ||
+        call->hw->sip_count <= HW_UNFOLDED_SIPS_MAX)
+        return false;
+    (void)cw_error_set(
+        error, CW_USAGE,
+        "%s does not fold beyond %u ranks, and there are %u SIPs; name a kernel with "
+        "a rule for folds, such as --algorithm lrab_hierarchical_allreduce",
+        algorithm->name, HW_UNFOLDED_SIPS_MAX, call->hw->sip_count);
+    return true;
+}
+
 const struct ccl_algorithm *ccl_algorithm_of(const struct ccl_call *call, struct ccl_choice *choice,
                                              struct cw_error *error)
 {
     const struct ccl_algorithm *algorithm = ccl_algorithm_for(call->ccl, call->collective, error);
     struct ccl_choice own = {.algorithm = algorithm};
-    if (algorithm != NULL && algorithm->choose != NULL) {
+    if (algorithm != NULL && has_too_many_sips(call, algorithm, error))
+        own.algorithm = NULL;
+    else if (algorithm != NULL && algorithm->choose != NULL) {
         CCL_HOOK_VOID("choose()", algorithm->choose, (call, &own));
         if (own.algorithm == NULL)
             (void)cw_error_memory(error, "the estimate of an algorithm");

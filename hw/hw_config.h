@@ -77,9 +77,12 @@ struct hw_sip_dims {
     struct hw_sip_dim at[HW_SIP_DIMS_MAX];
 };
 
+/* SIPs of a machine; of one that is not folded (hw/topology/fold.h). */
+enum { HW_SIPS_MAX = 1 << 24, HW_UNFOLDED_SIPS_MAX = 1 << 14 };
+
 struct hw_config {
     /* structure */
-    uint32_t sip_count;
+    uint32_t sip_count;    /* SIPs x PEs of each are less than 2^32 */
     uint32_t sip_w, sip_h; /* of a 2-D grid; else count x 1 */
     const struct hw_topology_ops *sip_topology;
     uint32_t cube_w, cube_h;

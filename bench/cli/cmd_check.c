@@ -145,6 +145,13 @@ static int check_algorithm(const struct config *config, const struct run_options
  * hours, or more memory than the machine has. */
 static void print_estimate(const struct run_options *options, const struct config *config)
 {
+    if (config->hw.sip_count > HW_UNFOLDED_SIPS_MAX) {
+        printf("# %" PRIu32
+               " SIPs: no estimate; unfolded runs have at most %u SIPs, and a run says "
+               "whether the machine folds\n",
+               config->hw.sip_count, HW_UNFOLDED_SIPS_MAX);
+        return;
+    }
     const struct study_estimate estimate = study_estimate_run(options, config);
     const double machine = (double)host_limits_memory_bytes();
     const size_t sizes = options->size_count > 0 ? options->size_count : 1;

@@ -631,6 +631,8 @@ static int run_sizes(struct bench_session *session, const struct dist_options *d
         code = CW_OK;
     }
     if (code == CW_OK)
+        code = bench_fold_check_unfolded(session, error);
+    if (code == CW_OK)
         code = run_on_machine(session, dist, &holds, error);
     bench_fold_note(session, first);
     return code;

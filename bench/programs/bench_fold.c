@@ -102,6 +102,17 @@ bool bench_fold_holds(struct bench_session *session, int code, const struct cw_e
     return false;
 }
 
+int bench_fold_check_unfolded(const struct bench_session *session, struct cw_error *error)
+{
+    const uint32_t sips = session->config->hw.sip_count;
+    const char *const why = session->fold_why[0] != '\0' ? session->fold_why : "--fold off";
+    if (sips <= HW_UNFOLDED_SIPS_MAX)
+        return CW_OK;
+    return cw_error_set(error, CW_USAGE,
+                        "%u SIPs do not fold: %s; unfolded runs have at most %u SIPs", sips, why,
+                        HW_UNFOLDED_SIPS_MAX);
+}
+
 void bench_fold_note(const struct bench_session *session, size_t first)
 {
     static const char *const known[] = {

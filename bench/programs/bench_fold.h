@@ -18,6 +18,9 @@ void bench_fold_give(struct bench_session *session, struct dist_options *dist);
 /* After the run of a folded machine, which still is there: whether it is the whole machine's. If it
  * is not, session->fold_why says why. */
 bool bench_fold_holds(struct bench_session *session, int code, const struct cw_error *error);
+/* CW_USAGE: the machine is too large to be simulated without a fold; the error says why it has
+ * none. */
+int bench_fold_check_unfolded(const struct bench_session *session, struct cw_error *error);
 /* Notes in the rows from `first` on what the machine's fold did, or why there was none. */
 void bench_fold_note(const struct bench_session *session, size_t first);
 /* Frees what was found. */

@@ -221,7 +221,7 @@ static void config_rules_check_sips(struct config_loader *loader, struct config_
 }
 
 /* The room of an address: 10 bits of cube, 6 bits of PE (hw/HARDWARE.md, "Physical
- * addresses"). */
+ * addresses"). A PE's number in the machine has 32 bits. */
 static void check_address_limits(struct config_loader *loader, const struct config_tree *tree)
 {
     const uint32_t cubes =
@@ -238,6 +238,14 @@ static void check_address_limits(struct config_loader *loader, const struct conf
                      "cube.pe_layout.pe_per_corner: %" PRIu32 " PEs in %" PRIu32
                      " corners; a physical address has room for 64 per cube",
                      pes, corners->list_count);
+    const struct config_value *const count = config_machine_value(tree, "system.sips.count");
+    const uint64_t of_sip = (uint64_t)cubes * pes;
+    if (cubes <= 1024 && pes <= 64 && config_given(count) && of_sip > 0 &&
+        (uint64_t)count->number.mantissa * of_sip > UINT32_MAX)
+        config_error(loader, count->place,
+                     "system.sips.count: %s SIPs of %" PRIu64
+                     " PEs; a machine has fewer than 2^32 PEs, so at most %" PRIu64 " such SIPs",
+                     count->text, of_sip, UINT32_MAX / of_sip);
 }
 
 /* There are as many places as ranks: SIPs, or PEs. */

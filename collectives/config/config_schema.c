@@ -189,13 +189,13 @@ static const char *corner_name(uint32_t corner)
 
 const struct config_key config_machine_keys[] = {
     /* topology.yaml */
-    KEY(TOPOLOGY, "system.sips.count", COUNT, "number of SIPs", RANGE("1", "16384", NULL),
+    KEY(TOPOLOGY, "system.sips.count", COUNT, "number of SIPs", RANGE("1", "16777216", NULL),
         TO_HW(U32, sip_count), READ(ALWAYS)),
     KEY(TOPOLOGY, "system.sips.topology", SIPS, "how SIPs are joined", CHOICES(hw_topology_name_at),
         READ(ALWAYS)),
-    KEY(TOPOLOGY, "system.sips.w", COUNT, "columns of a grid of SIPs", RANGE("1", "16384", NULL),
+    KEY(TOPOLOGY, "system.sips.w", COUNT, "columns of a grid of SIPs", RANGE("1", "16777216", NULL),
         .flags = CONFIG_OPTIONAL, READ(BY_GRID)),
-    KEY(TOPOLOGY, "system.sips.h", COUNT, "rows of a grid of SIPs", RANGE("1", "16384", NULL),
+    KEY(TOPOLOGY, "system.sips.h", COUNT, "rows of a grid of SIPs", RANGE("1", "16777216", NULL),
         .flags = CONFIG_OPTIONAL, READ(BY_GRID)),
     KEY(TOPOLOGY, "system.sips.d", COUNT, "layers of a 3-D grid of SIPs", RANGE("1", "16384", NULL),
         .flags = CONFIG_OPTIONAL, READ(BY_CUBOID)),

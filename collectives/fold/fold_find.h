@@ -17,7 +17,7 @@
 #include "collectives/schedule/schedule.h"
 #include "hw/topology/fold.h"
 
-enum { FOLD_COMPARED_MAX = 16384 };
+enum { FOLD_COMPARED_MAX = HW_UNFOLDED_SIPS_MAX };
 
 /* How it is known that the calls are the same on all SIPs of a class. */
 enum fold_known { FOLD_BY_COMPARISON, FOLD_BY_PROOF };

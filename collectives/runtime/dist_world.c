@@ -336,6 +336,13 @@ struct dist *dist_create(const struct dist_options *options, struct cw_error *er
 {
     const double begin_s = clock_s();
     const struct config *config = options->config;
+    if (options->fold == NULL && config->hw.sip_count > HW_UNFOLDED_SIPS_MAX) {
+        (void)cw_error_set(error, CW_USAGE,
+                           "%u SIPs: a machine that is not folded has at most %u (cubewarp run "
+                           "--no-data folds)",
+                           config->hw.sip_count, HW_UNFOLDED_SIPS_MAX);
+        return NULL;
+    }
     struct dist *dist = calloc(1, sizeof *dist);
     if (!dist) {
         dist_no_memory(error);

@@ -95,9 +95,9 @@ bool hw_sip_grid_fit(uint32_t sips, struct hw_sip_size given, struct hw_sip_size
     } else {
         misfit->key = HW_SIP_KEY_W;
         snprintf(misfit->text, sizeof misfit->text,
-                 "%" PRIu32 " x %" PRIu32 " is %" PRIu32 " SIPs, but system.sips.count is %" PRIu32
+                 "%" PRIu32 " x %" PRIu32 " is %" PRIu64 " SIPs, but system.sips.count is %" PRIu32
                  "; legal w x h: %s",
-                 given.w, given.h, given.w * given.h, sips, grids);
+                 given.w, given.h, (uint64_t)given.w * given.h, sips, grids);
     }
-    return size->w * size->h == sips;
+    return (uint64_t)size->w * size->h == sips;
 }

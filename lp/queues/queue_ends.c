@@ -371,6 +371,7 @@ struct lp_endpoint lp_endpoint_of(const struct lp_plan *plan, uint32_t pe_index,
         endpoint.rx_base_offset = ((sram ? place.pe * plan->rings_max : 0) + at.from_start) * ring;
     struct hw_phys_addr address = {plan->queues.slots, place, endpoint.rx_base_offset};
     address.place.pe = sram ? 0 : place.pe;
+    address.place.sip %= 1u << HW_PA_SIP_BITS;          /* of a folded machine that has more */
     (void)hw_pa_encode(&address, &endpoint.rx_base_pa); /* the loader has checked its limits */
     if (sram)
         endpoint.rx_base_va = tl_sram_va(endpoint.rx_base_offset);

@@ -230,8 +230,11 @@ static void a_wrong_setting_names_the_key_and_what_is_legal(void **state)
         {"run --preset magic", {"unknown preset 'magic'", "pod64", "tiny"}},
         {"run --set algorithms.lrab_hierarchical_allreduce.root=4,0", {"4,0", "4 x 4"}},
         {"run --set system.sips.count", {"KEY=VALUE"}},
-        /* beyond a physical address: 14 bits of SIP, 10 of cube, 6 of PE */
-        {"run --set system.sips.count=16385", {"system.sips.count", "16384"}},
+        /* beyond 2^24 SIPs; 2^32 PEs; a physical address: 10 bits of cube, 6 of PE */
+        {"run --set system.sips.count=16777217", {"system.sips.count", "16777216"}},
+        {"run --set system.sips.count=65536 --set sip.cube_mesh.w=32 --set sip.cube_mesh.h=32 "
+         "--set cube.pe_layout.pe_per_corner=16 --set system.sips.topology=ring_1d",
+         {"system.sips.count", "65536 SIPs of 65536 PEs", "at most 65535 such SIPs"}},
         {"run --set sip.cube_mesh.w=33 --set sip.cube_mesh.h=32", {"1056 cubes", "1024"}},
         {"run --set cube.pe_layout.pe_per_corner=17", {"68 PEs", "64"}},
         /* algorithm and machine */

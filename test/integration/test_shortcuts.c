@@ -56,6 +56,44 @@ static void what_needs_all_events_refuses_on(void **state)
         expect_refusal(lines[i][0], lines[i][1]);
 }
 
+#define HUGE_TORUS                                                                                 \
+    " --set system.sips.topology=torus_2d --set system.sips.w=256 --set system.sips.h=128 --set "  \
+    "system.sips.count=32768"
+#define HUGE_LRAB "run --algorithm lrab_hierarchical_allreduce --bytes 16KiB" HUGE_TORUS
+
+static void more_than_16384_sips_run_folded_alone(void **state)
+{
+    static const char *const lines[][2] = {
+        {HUGE_LRAB, "32768 SIPs do not fold: each rank has values of its own: give --no-data; "
+                    "unfolded runs have at most 16384 SIPs"},
+        {HUGE_LRAB " --no-data --fold off", "32768 SIPs do not fold: --fold off; unfolded runs"},
+        {"run --no-data --algorithm lrab_hierarchical_allreduce --bytes 16KiB --set "
+         "system.sips.topology=mesh_2d_no_wrap --set system.sips.count=32768",
+         "32768 SIPs do not fold: SIPs of mesh_2d_no_wrap are not alike; unfolded runs"},
+        {"run --no-data --algorithm halving_doubling --bytes 16KiB" HUGE_TORUS,
+         "halving_doubling does not fold beyond 16384 ranks, and there are 32768 SIPs"},
+        {"check --algorithm halving_doubling" HUGE_TORUS,
+         "halving_doubling does not fold beyond 16384 ranks"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        expect_refusal(lines[i][0], lines[i][1]);
+}
+
+/* Along a ring of n SIPs each sends n - 1 tensors of 16 KiB to the next one. */
+static void more_than_16384_sips_fold_by_proof(void **state)
+{
+    static const char *const expected[] = {
+        "simulated: 1 of 32,768 SIPs (by proof), factor 32,768",
+        "sip 0 io_die sip_link E, 32768 alike             4177920", /* 255 x 16,384 */
+        "Moved per rank    : 382.00 x the tensor"};                 /* 255 + 127 */
+    (void)state;
+    struct run_output output = run_line(0, "%s", HUGE_LRAB " --no-data");
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        if (strstr(output.out, expected[i]) == NULL)
+            fail_msg("no '%s' in: %s", expected[i], output.out);
+    run_output_free(&output);
+}
+
 static void the_environment_switches_all_off(void **state)
 {
     (void)state;
@@ -183,6 +221,8 @@ static void a_failure_is_the_whole_machine_s(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_needs_all_events_refuses_on),
+                                       cmocka_unit_test(more_than_16384_sips_run_folded_alone),
+                                       cmocka_unit_test(more_than_16384_sips_fold_by_proof),
                                        cmocka_unit_test(the_environment_switches_all_off),
                                        cmocka_unit_test(a_folded_run_shows_the_whole_machine),
                                        cmocka_unit_test(the_fold_hash_is_the_same_every_time),

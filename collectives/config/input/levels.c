@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LEVEL_SIZES_MAX = 3, LEVEL_SIZE_MAX = 16384, LEVELS_TEXT_BYTES = 1000 };
+enum { LEVEL_SIZES_MAX = 3, LEVEL_SIZE_MAX = HW_SIPS_MAX, LEVELS_TEXT_BYTES = 1000 };
 
 /* The topologies that a level may have: the joints of their dimensions. */
 static const struct level_topology {

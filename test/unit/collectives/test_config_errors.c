@@ -60,19 +60,19 @@ static void a_wrong_type_says_what_is_legal(void **state)
     (void)state;
     expect_topology("system: { sips: { count: four } }\n",
                     "topology.yaml:1:26: system.sips.count: expected a whole number from 1 to "
-                    "16384; found 'four'\n");
+                    "16777216; found 'four'\n");
     expect_topology("system: { sips: { count: \"4\" } }\n",
                     "topology.yaml:1:26: system.sips.count: expected a whole number from 1 to "
-                    "16384; found '4' in quotes, which is a text\n");
+                    "16777216; found '4' in quotes, which is a text\n");
     expect_topology("system: { sips: { count: 4.5 } }\n",
                     "topology.yaml:1:26: system.sips.count: expected a whole number from 1 to "
-                    "16384; found '4.5'; write it with digits alone\n");
+                    "16777216; found '4.5'; write it with digits alone\n");
     expect_topology("system: { sips: { count: [4] } }\n",
                     "topology.yaml:1:26: system.sips.count: expected a whole number from 1 to "
-                    "16384; found a list\n");
+                    "16777216; found a list\n");
     expect_topology("system: { sips: { count: } }\n",
                     "topology.yaml:1:26: system.sips.count: expected a whole number from 1 to "
-                    "16384; found nothing\n");
+                    "16777216; found nothing\n");
     expect_topology("system: 3\n", "topology.yaml:1:9: system: expected a mapping with keys of "
                                    "sips; found '3'\n");
     expect_topology("- system\n",
@@ -178,10 +178,10 @@ static void each_level_is_checked_at_its_place(void **state)
                     AT("15") "the levels make 32 SIPs, but system.sips.count is 4; set it to 32, "
                              "or change the levels\n");
     expect_topology(LEVELS("[{torus_2d: [2, 2]}, {torus_2d: 8}]"),
-                    AT("47") "expected torus_2d: [w, h], whole numbers from 1 to 16384; found "
+                    AT("47") "expected torus_2d: [w, h], whole numbers from 1 to 16777216; found "
                              "'8'\n");
     expect_topology(LEVELS("[{torus_2d: [2, 0]}]"),
-                    AT("31") "expected torus_2d: [w, h], whole numbers from 1 to 16384; found "
+                    AT("31") "expected torus_2d: [w, h], whole numbers from 1 to 16777216; found "
                              "'0'\n");
     expect_topology(LEVELS("[{swich: 4}]"),
                     AT("17") "unknown key 'swich' in a level; did you mean 'switch'? known: "
@@ -205,9 +205,9 @@ static void each_level_is_checked_at_its_place(void **state)
 static void addresses_bound_the_machine(void **state)
 {
     (void)state;
-    expect_topology("system: { sips: { count: 16385 } }\n",
+    expect_topology("system: { sips: { count: 16777217 } }\n",
                     "topology.yaml:1:26: system.sips.count: expected a whole number from 1 to "
-                    "16384; found '16385'\n");
+                    "16777216; found '16777217'\n");
     expect_topology("sip: { cube_mesh: { w: 33, h: 32 } }\n",
                     "topology.yaml:1:24: sip.cube_mesh.w: w x h is 1056 cubes; a physical address "
                     "has room for 1024 per SIP\n");
@@ -304,7 +304,7 @@ static void all_errors_of_all_files_come_in_order_of_place(void **state)
                                  .set_count = COUNT_OF(sets)},
         "topology.yaml:1:20: memory.tcm_kib: expected a whole number of KiB from 1 to 4194304; "
         "found '0'\n"
-        "topology.yaml:3:18: system.sips.count: expected a whole number from 1 to 16384; found "
+        "topology.yaml:3:18: system.sips.count: expected a whole number from 1 to 16777216; found "
         "'0'\n"
         "topology.yaml:3:21: key 'count' is given twice; first at line 3, column 11\n"
         "topology.yaml:3:31: unknown key 'topologie' in system.sips; did you mean 'topology'? "
@@ -332,7 +332,7 @@ static void set_has_the_same_checks(void **state)
                                          "not used here: write the value out\n");
     expect_set("system.sips.count=010",
                "--set system.sips.count=010: system.sips.count: expected a whole number from 1 to "
-               "16384; found '010'; a leading zero may mean another base: leave it out\n");
+               "16777216; found '010'; a leading zero may mean another base: leave it out\n");
     expect_set(
         "algorithms.birs.modul=x",
         "--set algorithms.birs.modul=x: unknown key 'modul' in algorithms.birs; did you "
@@ -507,7 +507,7 @@ static void text_from_outside_is_quoted_without_control_characters(void **state)
                "--set 'a?[31m=1': unknown key 'a?[31m'; keys begin with " ALL_KEYS "\n");
     expect_topology("system: { sips: { count: \"\\e[2J\\x9b\" } }\n",
                     "topology.yaml:1:26: system.sips.count: expected a whole number from 1 to "
-                    "16384; found '?[2J?' in quotes, which is a text\n");
+                    "16777216; found '?[2J?' in quotes, which is a text\n");
 }
 
 int main(void)
