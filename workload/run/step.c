@@ -24,8 +24,15 @@ struct shared_tensor {
     struct tensor *tensor;
 };
 
+/* Warnings that were passed on: of machines that are made again, each is said once. */
+struct said {
+    char **texts;
+    uint32_t count;
+};
+
 struct step_run {
     const struct step_options *options;
+    struct said *said;
     struct step_plan plan;
     bool lacks_queues; /* those of all groups do not fit */
     struct dist *dist;
@@ -513,10 +520,33 @@ static const char *name_of_operation(void *arg, uint32_t sip, uint32_t op, char 
     return text;
 }
 
+static bool was_said(struct said *said, const char *text)
+{
+    for (uint32_t i = 0; i < said->count; i++)
+        if (strcmp(said->texts[i], text) == 0)
+            return true;
+    char **const more = realloc(said->texts, (said->count + 1) * sizeof *more);
+    if (more != NULL) { /* without memory it may be said again */
+        said->texts = more;
+        more[said->count] = strdup(text);
+        said->count += more[said->count] != NULL;
+    }
+    return false;
+}
+
 static void pass_warning(void *arg, const char *text)
 {
-    const struct dist_options *const dist = &((const struct step_run *)arg)->options->dist;
-    dist->warn(dist->arg, text);
+    const struct step_run *const run = arg;
+    const struct dist_options *const dist = &run->options->dist;
+    if (dist->warn != NULL && !was_said(run->said, text))
+        dist->warn(dist->arg, text);
+}
+
+static void free_said(struct said *said)
+{
+    for (uint32_t i = 0; i < said->count; i++)
+        free(said->texts[i]);
+    free(said->texts);
 }
 
 static void pass_phase(void *arg, const char *name)
@@ -598,10 +628,10 @@ static int run_on_machine(struct step_run *run, struct cw_error *error)
 }
 
 /* *folded: ranks were simulated for others. */
-static int run_once(const struct step_options *options, struct step_result *result, bool *folded,
-                    struct cw_error *error)
+static int run_once(const struct step_options *options, struct said *said,
+                    struct step_result *result, bool *folded, struct cw_error *error)
 {
-    struct step_run run = {.options = options, .result = result};
+    struct step_run run = {.options = options, .said = said, .result = result};
     int code = allocate(result, options->graph, error);
     *folded = false;
     if (code != CW_OK)
@@ -619,8 +649,7 @@ static int run_once(const struct step_options *options, struct step_result *resu
                  "collectives of %u ranks and more take rings: the queues of all groups do not fit "
                  "otherwise",
                  ranks);
-        if (options->dist.warn != NULL)
-            options->dist.warn(options->dist.arg, text);
+        pass_warning(&run, text);
         free_makers(&run);
         step_plan_free(&run.plan);
         code = step_plan_make(options, ranks, &run.plan, error);
@@ -639,11 +668,14 @@ static int run_once(const struct step_options *options, struct step_result *resu
 int step_run(const struct step_options *options, struct step_result *result, struct cw_error *error)
 {
     struct step_options whole = *options;
+    struct said said = {.count = 0};
     bool folded;
-    int code = run_once(options, result, &folded, error);
-    if (!folded || code == CW_OK || code == CW_NO_RESOURCE || code == CW_INTERRUPTED)
-        return code;
-    whole.fold = STEP_FOLD_OFF;
-    error->exit_code = CW_OK;
-    return run_once(&whole, result, &folded, error);
+    int code = run_once(options, &said, result, &folded, error);
+    if (folded && code != CW_OK && code != CW_NO_RESOURCE && code != CW_INTERRUPTED) {
+        whole.fold = STEP_FOLD_OFF;
+        error->exit_code = CW_OK;
+        code = run_once(&whole, &said, result, &folded, error);
+    }
+    free_said(&said);
+    return code;
 }
