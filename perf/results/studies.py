@@ -195,6 +195,13 @@ def tensor_data():
                 *(r["json"].get("groups", {}).get(key) for key in ("begin_ns", "end_ns", "alone_ns"))) for r in rows])
 
 
+def plans_175b():
+    rows = [row for row in sweep("plans_175b") if row["collective"] == "step"]
+    write_csv("plans_175b", ("tp", "pp", "dp", "step_ns", "utilisation", "limited_by", "fits"),
+              [(*(row["axes"][key] for key in ("tp", "pp", "dp")), row["time_ns"], round(row["step"]["utilisation"], 6),
+                row["step"]["critical_path"]["limited_by"], row["step"]["memory"]["fits"]) for row in rows])
+
+
 def plans():
     rows = [row for row in sweep("plans") if row["collective"] == "step"]
     write_csv("plans", ("tp", "pp", "dp", "step_ns", "utilisation", "limited_by"),
@@ -206,7 +213,7 @@ def main():
     OUT.mkdir(exist_ok=True)
     FOLDER.mkdir(parents=True, exist_ok=True)
     os.chdir(FOLDER)
-    for study in (allreduce_latency, allreduce_memory, gemm, scaling, link_speeds, slow_pe, reduce_scatter, tensor_data, plans):
+    for study in (allreduce_latency, allreduce_memory, gemm, scaling, link_speeds, slow_pe, reduce_scatter, tensor_data, plans, plans_175b):
         study()
     print(f"figures and their data: {OUT}\npages: {FOLDER}/*.html")
 
