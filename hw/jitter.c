@@ -4,6 +4,8 @@
  */
 #include "hw/jitter.h"
 
+#include <stddef.h>
+
 #include "hw/arithmetic.h"
 
 typedef __uint128_t u128;
@@ -61,6 +63,8 @@ int64_t hw_jitter_draw_ps(const struct hw_jitter_kind *kind, uint64_t seed,
         /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): 3 parts at most */
         if (at[i] != kind->only[i])
             return 0;
+    if (kind->sips != NULL && !hw_jitter_has_sip(kind->sips, place->sip))
+        return 0;
     const int64_t slower_ps =
         (int64_t)(((u128)(uint64_t)cost_ps * kind->slower_percent + 99) / 100);
     if (operation == HW_JITTER_PIECE)

@@ -29,6 +29,13 @@ struct hw_jitter_place {
     uint32_t index; /* of a link, in its cube, IO die or switch */
 };
 
+/* SIPs that a kind is late on, as they were listed. */
+struct hw_jitter_sips {
+    const char *text; /* as `only` says them: "0-56/8" */
+    uint32_t end;     /* none of this number or above */
+    uint64_t bits[];  /* one for each SIP below `end` */
+};
+
 /* One kind of block or link. All zero: it has no jitter. */
 struct hw_jitter_kind {
     bool active;
@@ -38,8 +45,19 @@ struct hw_jitter_kind {
     uint32_t distribution; /* enum hw_jitter_distribution */
     uint32_t slower_percent;
     uint32_t only[3];
+    const struct hw_jitter_sips
+        *sips;                  /* `only` lists SIPs, and only_parts is 0; NULL: it does not */
     int64_t mean_ps, spread_ps; /* both <= 10^12 */
 };
+
+/* Words of `bits`. */
+static inline uint32_t hw_jitter_words(uint32_t end) { return (end + 63) / 64; }
+
+/* HW_JITTER_ANY: no. */
+static inline bool hw_jitter_has_sip(const struct hw_jitter_sips *sips, uint32_t sip)
+{
+    return sip < sips->end && (sips->bits[sip / 64] >> sip % 64 & 1) != 0;
+}
 
 /* hw_jitter_ps() of an active kind. */
 int64_t hw_jitter_draw_ps(const struct hw_jitter_kind *kind, uint64_t seed,

@@ -61,14 +61,18 @@ static const struct hw_jitter_kind *jitter_of(const struct hw_config *hw, uint32
 
 static bool is_same_place(const struct hw_jitter_kind *a, const struct hw_jitter_kind *b)
 {
-    return a->only_parts == b->only_parts &&
+    if (a->sips != NULL && b->sips != NULL)
+        return a->sips->end == b->sips->end &&
+               memcmp(a->sips->bits, b->sips->bits,
+                      hw_jitter_words(a->sips->end) * sizeof *a->sips->bits) == 0;
+    return a->sips == b->sips && a->only_parts == b->only_parts &&
            memcmp(a->only, b->only, a->only_parts * sizeof *a->only) == 0;
 }
 
 uint32_t explain_slow_group(const struct hw_config *hw, uint32_t part)
 {
     const struct hw_jitter_kind *const kind = jitter_of(hw, part);
-    if (kind->slower_percent == 0 || kind->only_parts == 0)
+    if (kind->slower_percent == 0 || (kind->only_parts == 0 && kind->sips == NULL))
         return EXPLAIN_SLOW_PARTS;
     uint32_t first = 0;
     while (jitter_of(hw, first)->slower_percent == 0 || !is_same_place(jitter_of(hw, first), kind))
@@ -85,7 +89,10 @@ static bool is_in_group(const struct hw_config *hw, const struct explain_limit *
 static void name_place(const struct hw_jitter_kind *kind, char *text, size_t bytes)
 {
     const uint32_t *const at = kind->only;
-    if (kind->only_parts == 1)
+    if (kind->sips != NULL)
+        snprintf(text, bytes, "SIPs %s",
+                 strlen(kind->sips->text) + 6 > bytes ? "listed" : kind->sips->text);
+    else if (kind->only_parts == 1)
         snprintf(text, bytes, "SIP %u", at[0]);
     else if (kind->only_parts == 2)
         snprintf(text, bytes, "cube %u.%u", at[0], at[1]);

@@ -134,7 +134,7 @@ void config_fill_ccl(struct config *config)
 
 void config_fill(struct config *config)
 {
-    const struct config_tree *const tree = config->tree;
+    struct config_tree *const tree = config->tree;
     for (uint32_t i = 0; i < config_machine_key_count; i++)
         if (config_given(&tree->machine[i]))
             config_fill_store(&config_machine_keys[i], &tree->machine[i], &config->hw);

@@ -104,6 +104,34 @@ static void check_parameters(struct config_loader *loader, const struct kind_val
                      values->path);
 }
 
+/* That the SIPs that `only` lists are there, each once. */
+static void check_sips(struct config_loader *loader, const struct kind_values *values,
+                       uint32_t sip_count)
+{
+    const struct config_ranges *const ranges = values->only->ranges;
+    uint64_t *const seen =
+        config_arena_alloc(loader->scratch, hw_jitter_words(sip_count) * sizeof *seen);
+    for (uint32_t i = 0; i < ranges->count && seen != NULL; i++) {
+        const struct ccl_range *const range = &ranges->at[i];
+        if (range->last >= sip_count) {
+            config_error(loader, ranges->places[i],
+                         "%s.only: SIP %" PRIu32 " in a machine of %" PRIu32
+                         " SIPs; legal: 0 to %" PRIu32,
+                         values->path, range->last, sip_count, sip_count - 1);
+            return;
+        }
+        for (uint32_t sip = range->first; sip <= range->last; sip += range->step) {
+            if ((seen[sip / 64] >> sip % 64 & 1) != 0) {
+                config_error(loader, ranges->places[i],
+                             "%s.only: SIP %" PRIu32 " is there twice; legal is each SIP once",
+                             values->path, sip);
+                return;
+            }
+            seen[sip / 64] |= (uint64_t)1 << sip % 64;
+        }
+    }
+}
+
 /* That `only` names something that there is. */
 static void check_only(struct config_loader *loader, const struct config_tree *tree,
                        const struct kind_values *values)
@@ -126,6 +154,11 @@ static void check_only(struct config_loader *loader, const struct config_tree *t
     const struct config_value *const pes =
         config_machine_value(tree, "cube.pe_layout.pe_per_corner");
     const struct config_value *const corners = config_machine_value(tree, "cube.pe_layout.corners");
+    if (only->ranges != NULL) {
+        if (config_given(count))
+            check_sips(loader, values, (uint32_t)count->number.mantissa);
+        return;
+    }
     if (!config_given(count) || !config_given(w) || !config_given(h) || !config_given(pes) ||
         !config_given(corners))
         return;
@@ -175,9 +208,35 @@ void config_check_jitter(struct config_loader *loader, const struct config_tree 
             check_kind(loader, tree, &values);
 }
 
-/* Fills in the fields that the schema does not store. */
-static void fill_kind(const struct kind_values *values, uint32_t salt, struct hw_jitter_kind *kind)
+/* The SIPs that `only` lists. NULL: it lists none, or out of memory, which the arena knows. */
+static const struct hw_jitter_sips *sips_of(struct config_arena *arena,
+                                            const struct config_value *only)
 {
+    const struct config_ranges *const ranges = only->ranges;
+    uint32_t end = 0;
+    if (ranges == NULL)
+        return NULL;
+    for (uint32_t i = 0; i < ranges->count; i++)
+        if (ranges->at[i].last >= end)
+            end = ranges->at[i].last + 1;
+    struct hw_jitter_sips *const sips =
+        config_arena_alloc(arena, sizeof *sips + hw_jitter_words(end) * sizeof *sips->bits);
+    if (sips == NULL)
+        return NULL;
+    sips->text = ranges->text;
+    sips->end = end;
+    for (uint32_t i = 0; i < ranges->count; i++)
+        for (uint32_t sip = ranges->at[i].first; sip <= ranges->at[i].last;
+             sip += ranges->at[i].step)
+            sips->bits[sip / 64] |= (uint64_t)1 << sip % 64;
+    return sips;
+}
+
+/* Fills in the fields that the schema does not store. */
+static void fill_kind(struct config_arena *arena, const struct kind_values *values, uint32_t salt,
+                      struct hw_jitter_kind *kind)
+{
+    kind->sips = sips_of(arena, values->only);
     kind->salt = (uint8_t)salt;
     kind->per_instance = values->each->number.mantissa == CONFIG_DRAW_INSTANCE;
     kind->only_parts = (uint8_t)values->only->list_count;
@@ -185,17 +244,17 @@ static void fill_kind(const struct kind_values *values, uint32_t salt, struct hw
     kind->active = kind->mean_ps > 0 || kind->spread_ps > 0 || kind->slower_percent > 0;
 }
 
-void config_fill_jitter(const struct config_tree *tree, struct hw_config *hw)
+void config_fill_jitter(struct config_tree *tree, struct hw_config *hw)
 {
     struct kind_values values;
     if (!config_given(config_machine_value(tree, "jitter.seed")))
         hw->jitter_seed = 1;
     for (uint32_t kind = 0; kind < HW_NODE_KINDS; kind++)
         if (node_values(tree, kind, &values))
-            fill_kind(&values, hw_node_row[kind].salt, &hw->node_jitter[kind]);
+            fill_kind(&tree->arena, &values, hw_node_row[kind].salt, &hw->node_jitter[kind]);
     for (uint32_t kind = 0; kind < HW_LINK_KEYED; kind++)
         if (link_values(tree, kind, &values))
-            fill_kind(&values, hw_link_row[kind].salt, &hw->link_jitter[kind]);
+            fill_kind(&tree->arena, &values, hw_link_row[kind].salt, &hw->link_jitter[kind]);
     for (uint32_t kind = HW_LINK_KEYED; kind < HW_LINK_KINDS; kind++) { /* levels: as sip_link */
         hw->link_jitter[kind] = hw->link_jitter[HW_LINK_SIP_LINK];
         hw->link_jitter[kind].salt = hw_link_row[kind].salt;

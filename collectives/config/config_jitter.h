@@ -7,6 +7,6 @@
 #include "collectives/config/config_tree.h"
 
 void config_check_jitter(struct config_loader *loader, const struct config_tree *tree);
-void config_fill_jitter(const struct config_tree *tree, struct hw_config *hw);
+void config_fill_jitter(struct config_tree *tree, struct hw_config *hw);
 
 #endif

@@ -625,6 +625,8 @@ int config_load(const struct config_request *request, struct config **out,
         config_check_rings(config, errors);
         check_coarse(config, errors);
         result = config_digest(config);
+        if (config->tree->arena.failed)
+            result = CW_NO_RESOURCE;
     }
     config_errors_sort(errors);
     if (no_memory)

@@ -30,7 +30,7 @@ enum config_type {
     CONFIG_CORNERS, /* a list of different corners */
     CONFIG_WEIGHTS, /* a list of two whole numbers */
     CONFIG_RANKS,   /* a list of whole numbers, one per rank */
-    CONFIG_PLACE,   /* s, s.c or s.c.p: a SIP, a cube, a PE */
+    CONFIG_PLACE,   /* s, s.c or s.c.p: a SIP, a cube, a PE; or as CONFIG_RANGES: SIPs */
     CONFIG_RANGES,  /* numbers and ranges of them: 5, 0-15, [1, 3, 5-7, 8-31/2] */
     CONFIG_RANGE,   /* one of them, without a step */
     CONFIG_CALLS,   /* a list of words: calls of the bench `concurrent` */
@@ -116,9 +116,10 @@ struct config_value {
     uint32_t
         list_count; /* CONFIG_ROOT: 2 if x,y; CONFIG_PLACE: its parts; CONFIG_RANKS: of ranks */
     const uint16_t *ranks;
-    const struct levels *levels;        /* CONFIG_SIPS: NULL unless it is a list */
-    const struct config_ranges *ranges; /* CONFIG_RANGES, CONFIG_RANGE */
-    const struct config_node *words;    /* CONFIG_CALLS: [list_count] scalars */
+    const struct levels *levels; /* CONFIG_SIPS: NULL unless it is a list */
+    const struct config_ranges
+        *ranges; /* CONFIG_RANGES, CONFIG_RANGE; CONFIG_PLACE: NULL unless SIPs */
+    const struct config_node *words; /* CONFIG_CALLS: [list_count] scalars */
     bool wrong; /* given and refused: then not given, and no rule complains of that */
 };
 

@@ -18,6 +18,7 @@
 #define LEGAL_BYTES 400u
 #define PLACES_MAX  9u
 #define RATE_PLACES 6u
+#define PLACE_MAX   16777215u
 
 /* The key that a value is read for, and the load that reads it. */
 struct reader {
@@ -94,7 +95,10 @@ const char *config_legal(const struct config_key *key, char *buf, size_t size)
         config_value_append(buf, size, ", or a list of levels such as " LEVELS_EXAMPLE);
         break;
     case CONFIG_PLACE:
-        snprintf(buf, size, "a place: sip, sip.cube or sip.cube.pe, as in 0.5.0");
+        snprintf(
+            buf, size,
+            "a place: sip, sip.cube or sip.cube.pe, as in 0.5.0; or SIPs: numbers and ranges of "
+            "them, such as 0-15, or [1, 3, 5-7, 8-31/2]");
         break;
     case CONFIG_RANGES:
         snprintf(buf, size,
@@ -502,19 +506,39 @@ static bool read_calls(const struct reader *reader, const struct config_node *no
     return store_text(reader, value, text);
 }
 
-/* "0", "0.5" or "0.5.0". */
+/* SIPs; one alone is as any place. */
+static bool read_places(const struct reader *reader, const struct config_node *node,
+                        struct config_value *value)
+{
+    const struct config_node *wrong;
+    const char *hint;
+    value->ranges =
+        config_ranges_read(reader->loader->arena, node, PLACE_MAX, false, &wrong, &hint);
+    if (value->ranges == NULL)
+        return wrong != NULL && config_value_reject(reader, wrong, hint);
+    value->text = value->ranges->text;
+    if (value->ranges->count > 1 || value->ranges->at->last > value->ranges->at->first)
+        return true;
+    char text[16];
+    snprintf(text, sizeof text, "\"%s\"", value->text);
+    value->list[value->list_count++] = value->ranges->at->first;
+    value->ranges = NULL;
+    return store_text(reader, value, text);
+}
+
+/* "0", "0.5" or "0.5.0"; or SIPs. */
 static bool config_value_read_place(const struct reader *reader, const struct config_node *node,
                                     struct config_value *value)
 {
-    if (node->kind != CONFIG_SCALAR)
-        return config_value_reject(reader, node, "");
+    if (node->kind != CONFIG_SCALAR || memchr(node->text, '-', node->bytes) != NULL)
+        return read_places(reader, node, value);
     const char *at = node->text;
     char text[40] = "\"";
     while (value->list_count < 3 && config_value_is_digit(*at)) {
         uint32_t part = 0;
         for (; config_value_is_digit(*at); at++) {
             part = part * 10 + (uint32_t)(*at - '0');
-            if (part >= 16384)
+            if (part > PLACE_MAX)
                 return config_value_reject(reader, node, "");
         }
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s%" PRIu32,

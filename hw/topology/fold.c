@@ -335,36 +335,57 @@ static bool is_drawn(const struct hw_jitter_kind *kind)
            kind->distribution == HW_JITTER_EXPONENTIAL;
 }
 
-/* A turn leaves no SIP where it is. So no fold keeps what only one SIP has. */
-static bool keeps_jitter(const struct hw_jitter_kind *kind, const char *name,
-                         char why[HW_FOLD_WHY_BYTES])
-{
-    if (!kind->active)
-        return true;
-    if (is_drawn(kind))
-        snprintf(why, HW_FOLD_WHY_BYTES, "the jitter of %s is drawn for each %s", name,
-                 kind->per_instance ? "part, so SIPs differ"
-                                    : "operation, so none repeats another");
-    else if (kind->only_parts > 0)
-        snprintf(why, HW_FOLD_WHY_BYTES, "only SIP %" PRIu32 " has a late %s", kind->only[0], name);
-    return !is_drawn(kind) && kind->only_parts == 0;
-}
-
-static bool keeps_parameters(const struct hw_config *hw, char why[HW_FOLD_WHY_BYTES])
-{
-    for (uint32_t kind = 0; kind < HW_NODE_KINDS; kind++)
-        if (!keeps_jitter(&hw->node_jitter[kind], hw_node_name[kind], why))
-            return false;
-    for (uint32_t kind = 0; kind < HW_LINK_KINDS; kind++)
-        if (!keeps_jitter(&hw->link_jitter[kind], hw_link_name[kind], why))
-            return false;
-    return true;
-}
-
 static uint32_t turned(const struct hw_fold_digit *digit, uint32_t sip)
 {
     const uint32_t at = hw_fold_digit_of(digit, sip);
     return sip - at * digit->stride + (at + digit->step) % digit->size * digit->stride;
+}
+
+/* Whether the turns take SIPs that are late to SIPs that are late. A turn leaves no SIP where it
+ * is, so no fold keeps what only one SIP has. */
+static bool keeps_only(const struct hw_jitter_kind *kind, const struct hw_fold *fold,
+                       const char *name, char why[HW_FOLD_WHY_BYTES])
+{
+    if (kind->only_parts > 0)
+        snprintf(why, HW_FOLD_WHY_BYTES, "only SIP %" PRIu32 " has a late %s", kind->only[0], name);
+    if (kind->sips == NULL)
+        return kind->only_parts == 0;
+    for (uint32_t d = 0; d < fold->count; d++)
+        for (uint32_t sip = 0; is_turned(&fold->digit[d]) && sip < fold->of; sip++) {
+            const uint32_t to = turned(&fold->digit[d], sip);
+            if (hw_jitter_has_sip(kind->sips, sip) == hw_jitter_has_sip(kind->sips, to))
+                continue;
+            const bool is_late = hw_jitter_has_sip(kind->sips, sip);
+            snprintf(why, HW_FOLD_WHY_BYTES,
+                     "SIP %" PRIu32 " has a late %s, and SIP %" PRIu32 " has not",
+                     is_late ? sip : to, name, is_late ? to : sip);
+            return false;
+        }
+    return true;
+}
+
+static bool keeps_jitter(const struct hw_jitter_kind *kind, const struct hw_fold *fold,
+                         const char *name, char why[HW_FOLD_WHY_BYTES])
+{
+    if (!kind->active)
+        return true;
+    if (!is_drawn(kind))
+        return keeps_only(kind, fold, name, why);
+    snprintf(why, HW_FOLD_WHY_BYTES, "the jitter of %s is drawn for each %s", name,
+             kind->per_instance ? "part, so SIPs differ" : "operation, so none repeats another");
+    return false;
+}
+
+static bool keeps_parameters(const struct hw_config *hw, const struct hw_fold *fold,
+                             char why[HW_FOLD_WHY_BYTES])
+{
+    for (uint32_t kind = 0; kind < HW_NODE_KINDS; kind++)
+        if (!keeps_jitter(&hw->node_jitter[kind], fold, hw_node_name[kind], why))
+            return false;
+    for (uint32_t kind = 0; kind < HW_LINK_KINDS; kind++)
+        if (!keeps_jitter(&hw->link_jitter[kind], fold, hw_link_name[kind], why))
+            return false;
+    return true;
 }
 
 /* Whether the route from a SIP to another one is the turned route between the turned ones. */
@@ -394,7 +415,7 @@ bool hw_fold_keeps(const struct hw_config *hw, const struct hw_fold *fold,
     why[0] = '\0';
     if (fold->sips == fold->of)
         return true;
-    if (!keeps_parameters(hw, why))
+    if (!keeps_parameters(hw, fold, why))
         return false;
     const uint32_t sample = fold->of < ROUTES_SAMPLED ? fold->of : ROUTES_SAMPLED;
     for (uint32_t d = 0; d < fold->count; d++)

@@ -255,9 +255,19 @@ static void what_makes_no_sense_is_refused_with_its_place(void **state)
             "of 8 PEs; each is counted from 0");
     refused(SLOW_MATH("1") AT("pe_math", "0.0.8"), "\"0.0.8\" is outside");
     refused(SLOW_MATH("1") AT("pe_math", "0.5.0.1"),
-            "expected a place: sip, sip.cube or sip.cube.pe, as in 0.5.0; found '0.5.0.1'");
+            "expected a place: sip, sip.cube or sip.cube.pe, as in 0.5.0; or SIPs: "
+            "numbers and ranges of them, such as 0-15, or [1, 3, 5-7, 8-31/2]; found '0.5.0.1'");
     refused(SLOW_MATH("1") AT("pe_math", "here"), "expected a place");
     refused(SLOW_MATH("1") AT("pe_math", "99999999999999999999"), "expected a place");
+    refused(SLOW_MATH("1") AT("pe_math", "[0,2-4]"),
+            "--set jitter.nodes.pe_math.only=[0,2-4]: jitter.nodes.pe_math.only: SIP 4 in a "
+            "machine of 4 SIPs; legal: 0 to 3");
+    refused(SLOW_MATH("1") AT("pe_math", "[2,0-3/2]"),
+            "jitter.nodes.pe_math.only: SIP 2 is there twice; legal is each SIP once");
+    refused(SLOW_MATH("1") AT("pe_math", "[0,0.5.0]"),
+            "or SIPs: numbers and ranges of them, such as 0-15, or [1, 3, 5-7, 8-31/2]; found "
+            "'0.5.0'");
+    refused(SLOW_MATH("1") AT("pe_math", "3-1"), "found '3-1'; the lower number comes first");
     refused(LINK("hub", "slower_percent=3") LINK("hub", "only=0.5"),
             "jitter.links.hub.only: expected a SIP: there are none for each cube; found \"0.5\"");
     refused(LINK("ucie", "slower_percent=3") LINK("ucie", "only=0.5.1"),

@@ -49,6 +49,9 @@ static void what_needs_all_events_refuses_on(void **state)
         {"run --fold on --no-data --set jitter.nodes.pe_dma.distribution=fixed --set "
          "jitter.nodes.pe_dma.mean_ns=9 --set jitter.nodes.pe_dma.only=2",
          "--fold on: only SIP 2 has a late pe_dma"},
+        {"run --fold on --no-data --set jitter.nodes.pe_dma.slower_percent=9 --set "
+         "jitter.nodes.pe_dma.only=0-2",
+         "--fold on: SIP 2 has a late pe_dma, and SIP 3 has not"},
         {"run --replay on --no-data", "--replay does nothing in the bench ccl_allreduce"},
         {"run --fold maybe", "--fold 'maybe': expected auto, on or off"},
         {"verify --fold on", "unknown option '--fold'"}};
@@ -164,7 +167,16 @@ static void a_folded_run_shows_the_whole_machine(void **state)
         {"--set system.sips.topology=torus_2d --set system.sips.w=2 --set system.sips.h=4 --set "
          "system.sips.count=8 --algorithm lrab_hierarchical_allreduce --n-elem 512 --set "
          "jitter.nodes.pe_math.distribution=fixed --set jitter.nodes.pe_math.mean_ns=5",
-         1, 8}};
+         1, 8},
+        /* a row is slow; every fourth SIP is */
+        {"--preset pod64 --algorithm torus_rs_ag --set algorithms.torus_rs_ag.mapper=leader_only "
+         "--bytes 4KiB --set jitter.links.sip_link.slower_percent=100 --set "
+         "jitter.links.sip_link.only=8-15",
+         8, 64},
+        {"--set system.sips.topology=ring_1d --set system.sips.count=16 --algorithm ring_rs_ag "
+         "--bytes 4KiB --set jitter.nodes.pe_dma.slower_percent=300 --set "
+         "jitter.nodes.pe_dma.only=[1,5-13/4]",
+         4, 16}};
     (void)state;
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         json_t *const on =

@@ -353,6 +353,35 @@ static void jitter_that_is_drawn_or_of_one_sip_is_named(void **state)
     assert_true(hw_fold_keeps(&hw, &fold, why));
 }
 
+static bool keeps_machine(void *arg, const struct hw_fold *fold)
+{
+    char why[HW_FOLD_WHY_BYTES];
+    return hw_fold_keeps(arg, fold, why);
+}
+
+static void sips_that_are_listed_narrow_the_fold(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t late;
+        uint32_t sips;
+    } rings[] = {{0x1111, 4}, {0x2222, 4}, {0xFFFF, 1}, {0x0111, 16}, {0x0101, 8}};
+    struct hw_jitter_sips *const late = calloc(1, sizeof *late + sizeof *late->bits);
+    assert_non_null(late);
+    late->end = 16;
+    for (size_t i = 0; i < sizeof rings / sizeof *rings; i++) {
+        struct hw_config hw = machine(&hw_ring_1d, 16);
+        struct hw_fold fold;
+        late->bits[0] = rings[i].late;
+        hw.node_jitter[HW_NODE_PE_CPU] =
+            (struct hw_jitter_kind){.active = true, .slower_percent = 30, .sips = late};
+        assert_true(hw_fold_candidate(&hw, 0, &fold));
+        hw_fold_narrow(&fold, keeps_machine, &hw);
+        assert_int_equal(fold.sips, rings[i].sips);
+    }
+    free(late);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -365,6 +394,7 @@ int main(void)
         cmocka_unit_test(behind_one_switch_factors_turn_by_themselves),
         cmocka_unit_test(a_fold_is_narrowed_to_the_least_steps_that_keep_slow_sips),
         cmocka_unit_test(jitter_that_is_drawn_or_of_one_sip_is_named),
+        cmocka_unit_test(sips_that_are_listed_narrow_the_fold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,6 +61,25 @@ static void only_the_place_that_is_named_is_late(void **state)
     }
 }
 
+static void only_sips_that_are_listed_are_late(void **state)
+{
+    (void)state;
+    struct hw_jitter_sips *const sips =
+        calloc(1, sizeof *sips + hw_jitter_words(130) * sizeof *sips->bits);
+    assert_non_null(sips);
+    sips->end = 130;
+    sips->bits[0] = 1u << 1, sips->bits[2] = 1u << 1; /* SIPs 1 and 129 */
+    const struct hw_jitter_kind kind = {
+        .active = true, .distribution = HW_JITTER_FIXED, .mean_ps = 9, .sips = sips};
+    for (uint32_t sip = 0; sip < 300; sip++) {
+        const struct hw_jitter_place place = {sip, 5, 3, 0};
+        assert_int_equal(hw_jitter_ps(&kind, 1, &place, 1, 0), sip == 1 || sip == 129 ? 9 : 0);
+    }
+    const struct hw_jitter_place nowhere = {HW_JITTER_ANY, HW_JITTER_ANY, HW_JITTER_ANY, 0};
+    assert_int_equal(hw_jitter_ps(&kind, 1, &nowhere, 1, 0), 0);
+    free(sips);
+}
+
 static void a_draw_depends_on_seed_kind_instance_and_operation_and_on_nothing_else(void **state)
 {
     (void)state;
@@ -221,6 +240,7 @@ int main(void)
         cmocka_unit_test(a_kind_without_jitter_adds_nothing),
         cmocka_unit_test(fixed_adds_its_mean_and_a_slower_block_a_share_rounded_up),
         cmocka_unit_test(only_the_place_that_is_named_is_late),
+        cmocka_unit_test(only_sips_that_are_listed_are_late),
         cmocka_unit_test(a_draw_depends_on_seed_kind_instance_and_operation_and_on_nothing_else),
         cmocka_unit_test(uniform_draws_fill_their_range_evenly),
         cmocka_unit_test(normal_draws_have_the_mean_and_the_deviation_asked_for),
