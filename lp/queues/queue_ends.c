@@ -289,10 +289,31 @@ static uint16_t directions_of_parts(const struct lp_plan *plan, uint32_t pe_inde
     return directions;
 }
 
+/* Of the machine's own queues, as own_end() has them, and of the pair. */
+static uint16_t own_directions(const struct lp_plan *plan, uint32_t pe_index)
+{
+    const uint32_t sip = hw_divide(pe_index, &plan->by_sip_pes);
+    const uint32_t *const peer =
+        &plan->peer[(pe_index - sip * plan->by_sip_pes.value) * HW_DIR_BUILT_IN];
+    uint16_t directions = is_of_pair(plan, pe_index, HW_DIR_PEER) ? 1u << HW_DIR_PEER : 0;
+    for (enum hw_dir dir = 0; dir < HW_DIR_BUILT_IN; dir++) {
+        uint32_t to;
+        if (peer[dir] == UINT32_MAX ||
+            (dir >= HW_DIR_INTRA_N && dir <= HW_DIR_INTRA_W && !plan->wire_all_pes) ||
+            (is_between_sips(dir) &&
+             !hw_sip_neighbour(&plan->hw, sip, (enum hw_port)(dir & 3), &to)))
+            continue;
+        directions |= (uint16_t)(1u << dir);
+    }
+    return directions;
+}
+
 uint16_t lp_directions(const struct lp_plan *plan, uint32_t pe_index)
 {
     if (plan->layers != NULL)
         return directions_of_parts(plan, pe_index);
+    if (plan->wiring == NULL && plan->laid == NULL)
+        return own_directions(plan, pe_index);
     const bool intra = plan->wire_all_pes || plan->wiring != NULL;
     uint16_t directions = 0;
     for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++) {
