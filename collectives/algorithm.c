@@ -182,18 +182,17 @@ static const struct ccl_algorithm *accepting(const struct ccl_call *call,
     return first;
 }
 
-/* Schedules have the parts of all ranks, and are compared rank by rank. */
+/* Schedules without a rule have the parts of all ranks, and are compared rank by rank. */
 static bool has_too_many_sips(const struct ccl_call *call, const struct ccl_algorithm *algorithm,
                               struct cw_error *error)
 {
-    if ((algorithm->schedule == NULL && algorithm->choose == NULL) ||
+    if ((algorithm->schedule == NULL && algorithm->choose == NULL) || algorithm->folds != NULL ||
         call->hw->sip_count <= HW_UNFOLDED_SIPS_MAX)
         return false;
-    (void)cw_error_set(
-        error, CW_USAGE,
-        "%s does not fold beyond %u ranks, and there are %u SIPs; name a kernel with "
-        "a rule for folds, such as --algorithm lrab_hierarchical_allreduce",
-        algorithm->name, HW_UNFOLDED_SIPS_MAX, call->hw->sip_count);
+    (void)cw_error_set(error, CW_USAGE,
+                       "%s does not fold beyond %u ranks, and there are %u SIPs; name one "
+                       "that does, such as --algorithm torus_rs_ag or lrab_hierarchical_allreduce",
+                       algorithm->name, HW_UNFOLDED_SIPS_MAX, call->hw->sip_count);
     return true;
 }
 

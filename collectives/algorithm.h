@@ -51,6 +51,9 @@ struct ccl_call {
     /* Of a schedule: set to the number of its steps if memory has no room for them. NULL: not
      * wanted. */
     uint64_t *no_room;
+    /* Of a schedule whose algorithm has a rule for folds: the parts of this fold's representatives
+     * alone. It outlives the schedule. NULL: of all ranks. */
+    const struct hw_fold *fold;
 };
 
 /* The result of a neighbors() hook. */
@@ -158,12 +161,13 @@ struct ccl_algorithm {
      * and peers to those it chooses; its `kernel` is the one of them with most streams. */
     void (*choose)(const struct ccl_call *call, struct ccl_choice *choice);
     /*
-     * The rule of a kernel for folded machines (fold/fold_find.h). Rank r is SIP r, and all SIPs
-     * are ranks. True: each turn of the fold maps the calls of every rank's kernels onto those of
-     * the turned rank: the same calls, of the same bytes and memories, in the same order, with PEs,
-     * directions and peers turned; addresses may differ. So are the queues. The proof is beside the
-     * hook: what the kernel uses its rank and place for. False: `why` says what differs. NULL: it
-     * is not known. Of schedules, which are compared, and of shared objects it is not asked.
+     * The rule of a kernel, or of a schedule of more than FOLD_COMPARED_MAX ranks, for folded
+     * machines (fold/fold_find.h). Rank r is SIP r, and all SIPs are ranks. True: each turn of the
+     * fold maps the calls of every rank's kernels onto those of the turned rank: the same calls, of
+     * the same bytes and memories, in the same order, with PEs, directions and peers turned;
+     * addresses may differ. So are the queues. The proof is beside the hook: what the kernel uses
+     * its rank and place for. False: `why` says what differs. NULL: it is not known. Of smaller
+     * schedules, which are compared, and of shared objects it is not asked.
      */
     bool (*folds)(const struct ccl_call *call, const struct hw_fold *fold,
                   char why[CCL_FOLD_WHY_BYTES]);

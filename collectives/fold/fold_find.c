@@ -30,6 +30,13 @@ struct finding {
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
+/* Calls that go by a rule; all others are compared, rank by rank. */
+static bool has_rule(const struct finding *f, uint32_t i)
+{
+    return f->algorithm[i] != NULL &&
+           (f->algorithm[i]->schedule == NULL || f->hw->sip_count > FOLD_COMPARED_MAX);
+}
+
 static bool keeps_kernel(const struct finding *f, uint32_t i, const struct hw_fold *fold, char *why)
 {
     const struct ccl_algorithm *const algorithm = f->algorithm[i];
@@ -59,8 +66,7 @@ static bool keeps_all(void *arg, const struct hw_fold *fold)
     if (f->code != CW_OK || !hw_fold_keeps(f->hw, fold, f->why))
         return false;
     for (uint32_t i = 0; i < f->request->count; i++)
-        if (f->algorithm[i] != NULL && f->algorithm[i]->schedule == NULL &&
-            !keeps_kernel(f, i, fold, f->why))
+        if (has_rule(f, i) && !keeps_kernel(f, i, fold, f->why))
             return false;
     struct cw_error error = {.exit_code = CW_OK};
     if (f->steps == NULL || fold_steps_keep(f->steps, fold, f->why, &error))
@@ -131,13 +137,14 @@ static int find_algorithms(struct finding *f)
         f->algorithm[i] = ccl_algorithm_of(&call, NULL, f->error);
         if (f->algorithm[i] == NULL)
             return f->error->exit_code;
-        f->by_rule |= f->algorithm[i]->schedule == NULL;
+        f->by_rule |= has_rule(f, i);
     }
     return CW_OK;
 }
 
 /* The schedule of the process group, as its plans make it (runtime/install_plan.c). */
-static struct schedule *make_schedule(struct finding *f, const struct ccl_algorithm *algorithm)
+static struct schedule *make_schedule(struct finding *f, const struct ccl_algorithm *algorithm,
+                                      const struct hw_fold *fold)
 {
     const struct ccl_call call = {.hw = f->hw,
                                   .ccl = f->ccl,
@@ -145,7 +152,8 @@ static struct schedule *make_schedule(struct finding *f, const struct ccl_algori
                                   .world_size = f->hw->sip_count,
                                   .n_elem = f->ccl->n_elem,
                                   .dtype = LP_F16,
-                                  .math = LP_MATH_SUM};
+                                  .math = LP_MATH_SUM,
+                                  .fold = fold};
     struct ccl_refusal refusal;
     if (f->request->schedule != NULL)
         return schedule_share(f->request->schedule);
@@ -168,17 +176,31 @@ static int compare_schedule(struct finding *f, struct fold_found *found, uint64_
     const struct ccl_algorithm *algorithm = NULL;
     struct fold_steps_request request = {.hw = f->hw, .ccl = f->ccl, .n_elem = n_elem};
     for (uint32_t i = 0; i < f->request->count; i++)
-        if (f->algorithm[i] != NULL && f->algorithm[i]->schedule != NULL) {
+        if (f->algorithm[i] != NULL && !has_rule(f, i)) {
             algorithm = f->algorithm[i];
             n_elem[request.count++] = f->request->calls[i].n_elem;
         }
     if (algorithm == NULL)
         return CW_OK;
-    found->schedule = make_schedule(f, algorithm);
+    found->schedule = make_schedule(f, algorithm, NULL);
     if (found->schedule == NULL)
         return f->error->exit_code;
     request.schedule = found->schedule;
     return fold_steps_create(&request, &f->steps, f->error);
+}
+
+/* Where the fold is known by a rule, the schedule has the parts of representatives alone. */
+static int make_folded_schedule(struct finding *f, struct fold_found *found)
+{
+    if (found->fold.sips == found->fold.of)
+        return CW_OK;
+    for (uint32_t i = 0; i < f->request->count && found->schedule == NULL; i++)
+        if (has_rule(f, i) && f->algorithm[i]->schedule != NULL) {
+            found->schedule = make_schedule(f, f->algorithm[i], &found->fold);
+            if (found->schedule == NULL)
+                return f->error->exit_code;
+        }
+    return CW_OK;
 }
 
 int fold_find(const struct fold_request *request, struct fold_found *found, struct cw_error *error)
@@ -199,6 +221,8 @@ int fold_find(const struct fold_request *request, struct fold_found *found, stru
         if (f.code == CW_OK)
             f.code = compare_schedule(&f, found, n_elem);
         find_widest(&f, found);
+        if (f.code == CW_OK)
+            f.code = make_folded_schedule(&f, found);
     }
     found->known = f.by_rule ? FOLD_BY_PROOF : FOLD_BY_COMPARISON;
     fold_steps_free(f.steps);

@@ -4,8 +4,9 @@
  *
  *     schedules and files   every rank's part is compared with its representative's (fold_steps.h),
  *                           up to FOLD_COMPARED_MAX ranks
- *     kernels               the algorithm's rule (struct ccl_algorithm, `folds`), with its proof
- *                           beside the kernel
+ *     kernels, and schedules of more ranks
+ *                           the algorithm's rule (struct ccl_algorithm, `folds`), with its proof
+ *                           beside the kernel or the schedule
  *
  * Placements need no comparison: a built-in mapper names the same PEs of each SIP, and takes_part()
  * of a built-in algorithm does not look at the rank. Loaded mappers of kernels do not fold.
@@ -38,7 +39,8 @@ struct fold_found {
     /* Why the widest fold that the topology has is not this one, in one sentence; "": it is. */
     char why[CCL_FOLD_WHY_BYTES];
     /* The configured algorithm's, for the process group; the caller frees it (schedule_free()).
-     * NULL: it is none, or was not needed. */
+     * NULL: it is none, or was not needed. Of more than FOLD_COMPARED_MAX ranks it has the parts of
+     * representatives alone, and `fold` above must outlive it. */
     struct schedule *schedule;
 };
 

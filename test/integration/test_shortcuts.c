@@ -82,6 +82,24 @@ static void more_than_16384_sips_run_folded_alone(void **state)
         expect_refusal(lines[i][0], lines[i][1]);
 }
 
+/* torus_rs_ag sends 2 (N - 1) / N of the tensor. */
+static void schedules_of_more_than_16384_ranks_fold_by_proof(void **state)
+{
+    static const char *const expected[] = {"simulated: 1 of 32,768 SIPs (by proof), factor 32,768",
+                                           "Moved per rank    : 2.00 x the tensor"};
+    (void)state;
+    struct run_output output =
+        run_line(0, "run --no-data --algorithm torus_rs_ag --bytes-per-rank 8MiB%s", HUGE_TORUS);
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        if (strstr(output.out, expected[i]) == NULL)
+            fail_msg("no '%s' in: %s", expected[i], output.out);
+    run_output_free(&output);
+    expect_refusal("run --no-data --algorithm torus_rs_ag --bytes-per-rank 100KiB" HUGE_TORUS,
+                   "32768 SIPs do not fold: 51200 elements per shard have chunks of unequal");
+    expect_refusal("run --no-data --algorithm ring_rs_ag --bytes-per-rank 8MiB" HUGE_TORUS,
+                   "32768 SIPs do not fold: turns do not keep the order in which ring_rs_ag goes");
+}
+
 /* Along a ring of n SIPs each sends n - 1 tensors of 16 KiB to the next one. */
 static void more_than_16384_sips_fold_by_proof(void **state)
 {
@@ -232,12 +250,14 @@ static void a_failure_is_the_whole_machine_s(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_needs_all_events_refuses_on),
-                                       cmocka_unit_test(more_than_16384_sips_run_folded_alone),
-                                       cmocka_unit_test(more_than_16384_sips_fold_by_proof),
-                                       cmocka_unit_test(the_environment_switches_all_off),
-                                       cmocka_unit_test(a_folded_run_shows_the_whole_machine),
-                                       cmocka_unit_test(the_fold_hash_is_the_same_every_time),
-                                       cmocka_unit_test(a_failure_is_the_whole_machine_s)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_needs_all_events_refuses_on),
+        cmocka_unit_test(more_than_16384_sips_run_folded_alone),
+        cmocka_unit_test(more_than_16384_sips_fold_by_proof),
+        cmocka_unit_test(schedules_of_more_than_16384_ranks_fold_by_proof),
+        cmocka_unit_test(the_environment_switches_all_off),
+        cmocka_unit_test(a_folded_run_shows_the_whole_machine),
+        cmocka_unit_test(the_fold_hash_is_the_same_every_time),
+        cmocka_unit_test(a_failure_is_the_whole_machine_s)};
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -3,6 +3,8 @@
  */
 #include "collectives/algorithms/scheduled/rs_ag.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "collectives/algorithms/scheduled/rs_ag_place.h"
@@ -223,6 +225,68 @@ static struct rs_ag_part *parts_of_sketch(const struct rs_ag *plan)
     return part;
 }
 
+/* ---- folds -----------------------------------------------------------------------------------
+ * Proof. Let a turn add t to the place in dimension k, modulo its n places, and let chunk c of a
+ * group of another place be chunk c turned likewise.
+ * 1. A place p->at[d] is used for three things: as the peer or the group at (at + i) % n, for an i
+ *    that all places share; as the place of the own group; and, on lines, for how far groups go.
+ *    The first two are turned with the rank. Lines are not turned (below), and on a ring reach_of()
+ *    does not look at `at`. So a turned rank has the same steps, with turned peers and groups, in
+ *    the same threads, channels and order, with the same waits.
+ * 2. Windows count chunks of a group from 0, whatever its place: they have as many chunks.
+ * 3. Numbers of chunks differ by a map of groups onto groups, one to one, the same for all steps of
+ *    a rank. So steps touch the same chunk in one if their images do in the other, and early loads
+ *    are the same (fold_steps.c, 2).
+ * 4. Chunks have equal lengths (below), so all values have.
+ * Rings of two may go by two links, by outlets; they are left to the comparison. */
+
+static const struct rs_ag_dim *dim_of_digit(const struct rs_ag *plan,
+                                            const struct hw_fold_digit *digit)
+{
+    const struct rs_ag_part *const part = &plan->part[0]; /* the others have the same dimensions */
+    for (uint32_t d = 0; d < part->dims; d++)
+        if (part->dim[d].stride == digit->stride && part->dim[d].n == digit->size)
+            return &part->dim[d];
+    return NULL;
+}
+
+static bool has_equal_chunks(const struct rs_ag *plan)
+{
+    const struct ccl_call *const call = plan->call;
+    const uint64_t parts = scheduled_lanes(call) > 1 ? 1 : plan->parts;
+    return call->n_elem % (call->collective == CCL_ALL_GATHER ? parts : parts * call->world_size) ==
+           0;
+}
+
+bool rs_ag_folds(const struct rs_ag *plan, const struct hw_fold *fold, char why[CCL_FOLD_WHY_BYTES])
+{
+    bool keeps_order = fold->translates && plan->folded == 0;
+    for (uint32_t i = 0; plan->rank_of != NULL && keeps_order && i < plan->call->world_size; i++)
+        keeps_order = plan->rank_of[i] == i;
+    for (uint32_t k = 0; k < fold->count; k++) {
+        const struct hw_fold_digit *const digit = &fold->digit[k];
+        const struct rs_ag_dim *const dim = dim_of_digit(plan, digit);
+        if (digit->step == digit->size)
+            continue;
+        if (!keeps_order || dim == NULL || dim->joint == RS_AG_LINE) {
+            snprintf(why, CCL_FOLD_WHY_BYTES, "turns do not keep the order in which %s goes",
+                     plan->name);
+            return false;
+        }
+        if (dim->joint == RS_AG_RING && dim->n == 2) {
+            snprintf(why, CCL_FOLD_WHY_BYTES, "%s has no rule for rings of two", plan->name);
+            return false;
+        }
+    }
+    if (!has_equal_chunks(plan))
+        snprintf(why, CCL_FOLD_WHY_BYTES,
+                 "%" PRIu64 " elements per shard have chunks of unequal lengths",
+                 plan->call->n_elem);
+    return has_equal_chunks(plan);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
 struct schedule *rs_ag_schedule(const struct rs_ag *plan, struct cw_error *error)
 {
     const enum ccl_collective collective = plan->call->collective;
@@ -231,11 +295,13 @@ struct schedule *rs_ag_schedule(const struct rs_ag *plan, struct cw_error *error
     const uint32_t chunks = collective == CCL_ALL_GATHER ? parts : places * parts;
     const uint32_t window = rs_ag_window(plan->call, chunks);
     const uint64_t steps = steps_of(plan, places, window);
+    const struct hw_fold *const fold = plan->call->fold;
+    const uint32_t live = fold != NULL ? fold->sips : plan->call->world_size;
     const bool sketch = may_be_sketched(plan, steps);
-    if (scheduled_has_room(plan->call, steps, error) != CW_OK)
+    if (scheduled_has_room(plan->call, steps / plan->call->world_size * live, error) != CW_OK)
         return NULL;
     struct schedule_builder *const b =
-        schedule_builder_create(plan->name, collective, plan->call->world_size, plan->parts);
+        schedule_builder_create(plan->name, collective, live, plan->parts);
     if (b == NULL) {
         (void)cw_error_memory(error, "a schedule");
         return NULL;
@@ -248,11 +314,12 @@ struct schedule *rs_ag_schedule(const struct rs_ag *plan, struct cw_error *error
             schedule_builder_free(b);
             return NULL;
         }
+    schedule_builder_head(b)->fold = fold;
     schedule_builder_head(b)->in_place = collective == CCL_ALL_REDUCE;
     schedule_builder_head(b)->keeps_numbers = collective == CCL_ALL_REDUCE;
     struct rs_ag_place p = {
         .plan = plan, .b = b, .ranks = places, .scratch = scratch_of(plan), .window = window};
-    for (uint32_t rank = 0; rank < plan->call->world_size; rank++)
+    for (uint32_t rank = 0; rank < live; rank++)
         schedule_chunks_of(b, rank, collective == CCL_ALL_GATHER ? plan->parts : all,
                            collective == CCL_REDUCE_SCATTER ? plan->parts : all,
                            p.scratch * plan->parts);
@@ -268,8 +335,9 @@ struct schedule *rs_ag_schedule(const struct rs_ag *plan, struct cw_error *error
     schedule_builder_head(b)->sketch = sketch;
     schedule_builder_head(b)->near = sketch && has_lines(plan);
     schedule_builder_head(b)->steps = steps;
-    for (p.number = 0; p.number < places; p.number++) {
-        p.rank = rs_ag_rank_numbered(&p, p.number);
+    for (uint32_t i = 0; i < (fold != NULL ? live : places); i++) {
+        p.number = fold != NULL ? hw_fold_sip(fold, i) : i; /* with a fold, the rank itself */
+        p.rank = fold != NULL ? i : rs_ag_rank_numbered(&p, i);
         p.peers_only = sketch && p.rank > 0;
         for (p.part = 0; p.part < plan->parts; p.part++)
             make_place(p);

@@ -18,6 +18,7 @@
 #define COLLECTIVES_RS_AG_H
 
 #include "collectives/schedule/schedule_builder.h"
+#include "hw/topology/fold.h"
 
 enum rs_ag_joint {
     RS_AG_RING,  /* place n - 1 is joined with place 0 */
@@ -64,8 +65,11 @@ struct rs_ag {
     uint32_t folded;
     const uint32_t *folded_rank; /* [folded] */
 };
-/* The schedule; NULL: CW_NO_RESOURCE. */
+/* The schedule; NULL: CW_NO_RESOURCE. With a fold of the call, the representatives' parts alone. */
 struct schedule *rs_ag_schedule(const struct rs_ag *plan, struct cw_error *error);
+/* The rule for folds (struct ccl_algorithm, `folds`); the proof is in rs_ag.c. */
+bool rs_ag_folds(const struct rs_ag *plan, const struct hw_fold *fold,
+                 char why[CCL_FOLD_WHY_BYTES]);
 
 /*
  * Fills in the dimensions of a machine whose SIPs are the ranks, innermost first, and returns how

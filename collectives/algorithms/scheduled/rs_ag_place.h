@@ -11,7 +11,8 @@
 struct rs_ag_place {
     const struct rs_ag *plan;
     struct schedule_builder *b;
-    uint32_t rank, number, part;
+    uint32_t rank; /* in the builder: with a fold, the number of the representative */
+    uint32_t number, part;
     bool peers_only;             /* of a sketch, another rank than 0 */
     uint32_t ranks;              /* places */
     uint32_t scratch;            /* chunks of each part */

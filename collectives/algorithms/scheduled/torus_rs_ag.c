@@ -55,12 +55,11 @@ static void fit_parts(const struct ccl_call *call, const struct rs_ag_dim *dim, 
 
 /* In a ring of an even number of places, one way round is a step longer. So each order is there
  * twice, where there are rings. */
-static struct schedule *grid_schedule(const struct ccl_call *call, const char *name,
-                                      struct cw_error *error)
+static uint32_t make_parts(const struct ccl_call *call, const char *name,
+                           struct rs_ag_part part[PARTS_MAX])
 {
     const uint32_t orders = (uint32_t)scheduled_parameter(call, name, parameters, SCHEDULED_ORDERS);
     struct rs_ag_dim dim[RS_AG_DIMS_MAX];
-    struct rs_ag_part part[PARTS_MAX] = {0};
     const uint32_t dims = rs_ag_machine(call, dim);
     uint32_t turns = turns_of(dim, dims), ways = 1;
     turns = orders > 0 && orders < turns ? orders : turns;
@@ -72,8 +71,30 @@ static struct schedule *grid_schedule(const struct ccl_call *call, const char *n
         for (uint32_t d = 0; d < dims; d++)
             part[i].dim[d].way = i % ways == 0 ? RS_AG_MEET : RS_AG_MEET_DOWN;
     }
-    const struct rs_ag plan = {.name = name, .call = call, .parts = turns * ways, .part = part};
+    return turns * ways;
+}
+
+static struct schedule *grid_schedule(const struct ccl_call *call, const char *name,
+                                      struct cw_error *error)
+{
+    struct rs_ag_part part[PARTS_MAX] = {0};
+    const struct rs_ag plan = {
+        .name = name, .call = call, .parts = make_parts(call, name, part), .part = part};
     return rs_ag_schedule(&plan, error);
+}
+
+static bool torus_folds(const struct ccl_call *call, const struct hw_fold *fold,
+                        char why[CCL_FOLD_WHY_BYTES])
+{
+    static const char *const name[CCL_COLLECTIVES] = {[CCL_ALL_REDUCE] = "torus_rs_ag",
+                                                      [CCL_REDUCE_SCATTER] = "torus_reduce_scatter",
+                                                      [CCL_ALL_GATHER] = "torus_all_gather"};
+    struct rs_ag_part part[PARTS_MAX] = {0};
+    const struct rs_ag plan = {.name = name[call->collective],
+                               .call = call,
+                               .parts = make_parts(call, name[call->collective], part),
+                               .part = part};
+    return rs_ag_folds(&plan, fold, why);
 }
 
 static int torus_check(const struct ccl_call *call, struct ccl_refusal *refusal)
@@ -96,6 +117,7 @@ const struct ccl_algorithm ccl_torus_rs_ag = {.name = "torus_rs_ag",
                                               .parameter_count =
                                                   sizeof parameters / sizeof *parameters,
                                               .check = torus_check,
+                                              .folds = torus_folds,
                                               .schedule = torus_rs_ag_schedule};
 
 static struct schedule *torus_reduce_scatter_schedule(const struct ccl_call *call,
@@ -112,6 +134,7 @@ const struct ccl_algorithm ccl_torus_reduce_scatter = {.name = "torus_reduce_sca
                                                        .parameter_count =
                                                            sizeof parameters / sizeof *parameters,
                                                        .check = torus_check,
+                                                       .folds = torus_folds,
                                                        .schedule = torus_reduce_scatter_schedule};
 
 static struct schedule *torus_all_gather_schedule(const struct ccl_call *call,
@@ -128,4 +151,5 @@ const struct ccl_algorithm ccl_torus_all_gather = {.name = "torus_all_gather",
                                                    .parameter_count =
                                                        sizeof parameters / sizeof *parameters,
                                                    .check = torus_check,
+                                                   .folds = torus_folds,
                                                    .schedule = torus_all_gather_schedule};

@@ -5,6 +5,8 @@
  */
 #include "test/support/test_config_support.h"
 
+#include <inttypes.h>
+
 #include "collectives/fold/fold_find.h"
 #include "collectives/schedule/schedule_builder.h"
 
@@ -105,6 +107,128 @@ static void check_fold(const struct expected *e)
     else
         assert_non_null(strstr(found.why, e->why));
     config_free(config);
+}
+
+/* ---- rules of schedules ---------------------------------------------------------------------- */
+
+static void expect_same_schedule(const struct schedule *a, const struct schedule *b)
+{
+    assert_int_equal(a->rank_count, b->rank_count);
+    assert_int_equal(a->steps, b->steps);
+    assert_int_equal(a->loop_chunks, b->loop_chunks);
+    assert_int_equal(a->channels, b->channels);
+    assert_int_equal(a->parts, b->parts);
+    assert_true(a->in_place == b->in_place && a->keeps_numbers == b->keeps_numbers);
+    for (uint32_t r = 0; r < a->rank_count; r++) {
+        const struct schedule_rank *const x = &a->rank[r], *const y = &b->rank[r];
+        assert_memory_equal(x->chunks, y->chunks, sizeof x->chunks);
+        assert_int_equal(x->thread_count, y->thread_count);
+        assert_int_equal(x->step_count, y->step_count);
+        assert_int_equal(x->wait_count, y->wait_count);
+        for (uint32_t t = 0; t < x->thread_count; t++) {
+            assert_int_equal(x->thread[t].step_first, y->thread[t].step_first);
+            assert_int_equal(x->thread[t].step_count, y->thread[t].step_count);
+            assert_int_equal(x->thread[t].part, y->thread[t].part);
+            assert_int_equal(x->thread[t].other_way, y->thread[t].other_way);
+        }
+        assert_memory_equal(x->step, y->step, x->step_count * sizeof *x->step);
+        if (x->wait_count > 0)
+            assert_memory_equal(x->wait, y->wait, x->wait_count * sizeof *x->wait);
+    }
+}
+
+/* Where the rule allows all turns, so does the comparison of all ranks, and the representatives'
+ * schedule alone is their part of the whole. Returns whether it allows them. */
+static bool check_rule(const struct machine *machine, const char *name, uint64_t n_elem)
+{
+    struct config *const config = load(machine, name, NULL);
+    const struct ccl_algorithm *const algorithm = algorithm_of(config);
+    struct ccl_call call = call_of(algorithm->collective, n_elem);
+    struct hw_fold fold;
+    char why[CCL_FOLD_WHY_BYTES] = "";
+    call.hw = &config->hw;
+    call.ccl = &config->ccl;
+    call.world_size = config->hw.sip_count;
+    assert_true(hw_fold_candidate(&config->hw, 0, &fold));
+    const bool folds = fold.sips < fold.of && algorithm->folds(&call, &fold, why);
+    print_message("%s, %s, %" PRIu64 ": %s\n", machine->name, name, n_elem, folds ? "all" : why);
+    if (folds) {
+        struct cw_error error;
+        int code;
+        const struct fold_found found = find(config, &call, &code);
+        assert_int_equal(code, CW_OK);
+        assert_int_equal(found.fold.sips, fold.sips);
+        struct schedule *const whole = algorithm->schedule(&call, &error);
+        assert_non_null(whole);
+        call.fold = &fold;
+        struct schedule *const own = algorithm->schedule(&call, &error), *const part =
+                                                                             schedule_folded(whole,
+                                                                                             &fold);
+        assert_true(own != NULL && part != NULL);
+        expect_same_schedule(own, part);
+        schedule_free(own);
+        schedule_free(part);
+        schedule_free(whole);
+    }
+    config_free(config);
+    return folds;
+}
+
+/* ring_rs_ag keeps turns of one dimension; torus_rs_ag all, but of rings of two (a comparison's).
+ */
+static void rules_of_schedules_say_what_comparisons_say(void **state)
+{
+    static const char *const torus[] = {"torus_rs_ag", "torus_reduce_scatter", "torus_all_gather"};
+    static const char *const ring[] = {"ring_rs_ag", "rings_reduce_scatter", "rings_all_gather"};
+    static const struct {
+        struct machine machine;
+        bool torus, ring;
+    } cases[] = {
+        {{"ring of 16", {"system.sips.count=16", "system.sips.topology=ring_1d"}}, true, true},
+        {{"ring of 60", {"system.sips.count=60", "system.sips.topology=ring_1d"}}, true, true},
+        {{"switch of 12", {"system.sips.count=12", "system.sips.topology=switch"}}, true, true},
+        {{"switch of 64", {"system.sips.count=64", "system.sips.topology=switch"}}, true, true},
+        {{"all joined, 5", {"system.sips.count=5", "system.sips.topology=fully_connected"}},
+         true,
+         true},
+        {{"all joined, 32", {"system.sips.count=32", "system.sips.topology=fully_connected"}},
+         true,
+         true},
+        {{"torus 5 x 3",
+          {"system.sips.count=15", "system.sips.topology=torus_2d", "system.sips.w=5",
+           "system.sips.h=3"}},
+         true,
+         false},
+        {{"torus 16 x 8",
+          {"system.sips.count=128", "system.sips.topology=torus_2d", "system.sips.w=16",
+           "system.sips.h=8"}},
+         true,
+         false},
+        {{"torus 3 x 4 x 5",
+          {"system.sips.count=60", "system.sips.topology=torus_3d", "system.sips.w=3",
+           "system.sips.h=4", "system.sips.d=5"}},
+         true,
+         false},
+        {{"torus 4 x 2",
+          {"system.sips.count=8", "system.sips.topology=torus_2d", "system.sips.w=4",
+           "system.sips.h=2"}},
+         false,
+         false},
+        {{"torus 4 x 4 x switch of 6",
+          {"system.sips.count=96",
+           "system.sips.topology=[{torus_2d: [4, 4]}, {switch: 6, bw_gbs: 50}]"}},
+         true,
+         false},
+        {{"mesh 4 x 4", {"system.sips.count=16", "system.sips.topology=mesh_2d_no_wrap"}},
+         false,
+         false}};
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        for (size_t k = 0; k < COUNT_OF(torus); k++) {
+            assert_int_equal(check_rule(&cases[i].machine, torus[k], 46080), cases[i].torus);
+            assert_int_equal(check_rule(&cases[i].machine, ring[k], 46080), cases[i].ring);
+            assert_false(k < 2 && check_rule(&cases[i].machine, torus[k], 46081));
+        }
 }
 
 enum { RING, TORUS, ODD_TORUS, TORUS_3D, MESH, ALL_JOINED, SWITCH, SWITCH_12, PAIRS, LEVELS };
@@ -558,6 +682,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(schedules_fold_as_far_as_their_steps_do),
+        cmocka_unit_test(rules_of_schedules_say_what_comparisons_say),
         cmocka_unit_test(kernels_fold_as_far_as_their_rules_say),
         cmocka_unit_test(options_by_which_ranks_differ_are_seen),
         cmocka_unit_test(calls_with_a_root_do_not_fold),
