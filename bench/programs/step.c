@@ -241,16 +241,6 @@ static int write_timeline(const struct step_bench *own, struct cw_error *error)
     return code;
 }
 
-/* How far SIPs that do the same are simulated once. */
-static enum step_fold fold_of(const struct bench_session *session)
-{
-    const struct run_options *const options = session->options;
-    if (options->fold == RUN_SHORTCUT_OFF ||
-        shortcut_why_not(SHORTCUT_FOLD, options, session->config) != NULL)
-        return STEP_FOLD_OFF;
-    return options->fold == RUN_SHORTCUT_ON ? STEP_FOLD_ON : STEP_FOLD_AUTO;
-}
-
 /* Says in all rows, and of the engine, what was simulated. */
 static void note_fold(struct bench_session *session, const struct step_result *step, uint32_t ranks)
 {
@@ -276,7 +266,7 @@ static int step_run_apart(struct bench_session *session, const struct dist_optio
     struct step_options options = {.config = session->config,
                                    .graph = &report->graph,
                                    .modes = report->modes,
-                                   .fold = fold_of(session),
+                                   .fold = step_fold_of(session->options, session->config),
                                    .dist = *dist,
                                    .begins = begins,
                                    .ends = ends};

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "bench/programs/concurrent_plan.h"
+#include "bench/programs/shortcuts.h"
 #include "bench/programs/step_workload.h"
 #include "workload/run/step_plan.h"
 
@@ -32,6 +33,14 @@ struct step_modes step_modes_of(const struct run_options *options)
                                .free_communication = options->communication == RUN_FREE,
                                .one_at_a_time = options->concurrency == RUN_CONCURRENCY_ONE,
                                .in_program_order = options->launch_order == RUN_LAUNCH_IMPLICIT};
+}
+
+enum step_fold step_fold_of(const struct run_options *options, const struct config *config)
+{
+    if (options->fold == RUN_SHORTCUT_OFF ||
+        shortcut_why_not(SHORTCUT_FOLD, options, config) != NULL)
+        return STEP_FOLD_OFF;
+    return options->fold == RUN_SHORTCUT_ON ? STEP_FOLD_ON : STEP_FOLD_AUTO;
 }
 
 /* Operations of one kind and size, and the events of one of them. */
@@ -145,15 +154,17 @@ struct bench_own step_work(const struct run_options *options, const struct confi
     struct workload_graph graph = {0};
     struct step_plan plan = {0};
     struct cw_error ignored;
-    const struct step_options step = {
-        .config = config, .graph = &graph, .modes = step_modes_of(options)};
+    const struct step_options step = {.config = config,
+                                      .graph = &graph,
+                                      .modes = step_modes_of(options),
+                                      .fold = step_fold_of(options, config)};
     struct estimate estimate = {.plan = &plan, .config = config, .graph = &graph};
     struct bench_own work = {.events = 0};
     if (options->workload == NULL ||
         step_workload_read(options, config, NULL, &graph, &ignored) != CW_OK)
         return work;
     if (step_plan_make(&step, UINT32_MAX, &plan, &ignored) == CW_OK)
-        work.events = all_events(&estimate, &step.modes);
+        work.events = all_events(&estimate, &step.modes) / plan.fold.of * plan.fold.sips;
     for (uint32_t r = 0; r < graph.rank_count; r++) /* spans, and their part of the result */
         work.bytes += 100.0 * graph.programs[graph.program_of[r]].op_count;
     step_plan_free(&plan);

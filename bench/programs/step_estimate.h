@@ -11,8 +11,11 @@
 int step_workload_read(const struct run_options *options, const struct config *config, FILE *notes,
                        struct workload_graph *graph, struct cw_error *error);
 struct step_modes step_modes_of(const struct run_options *options);
+/* How far SIPs that do the same are simulated once. */
+enum step_fold step_fold_of(const struct run_options *options, const struct config *config);
 
-/* By estimate; 0 events: the workload cannot be read, or does not fit the machine. */
+/* By estimate, of the SIPs that are simulated; 0 events: the workload cannot be read, or does not
+ * fit the machine. */
 struct bench_own step_work(const struct run_options *options, const struct config *config);
 
 #endif
