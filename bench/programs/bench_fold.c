@@ -53,6 +53,7 @@ int bench_fold_find(struct bench_session *session, struct cw_error *error)
 {
     const struct run_options *const options = session->options;
     const char *const why = bench_fold_why_not(session);
+    bench_fold_end(session);
     session->folded = false;
     session->fold_why[0] = '\0';
     if (why != NULL || !shortcut_is_open(SHORTCUT_FOLD, options, session->config)) {
@@ -73,6 +74,8 @@ int bench_fold_find(struct bench_session *session, struct cw_error *error)
     }
     if (code != CW_OK) /* the run will say it in its own words */
         snprintf(session->fold_why, sizeof session->fold_why, "%s", cw_error_text(&own));
+    if (!session->folded)
+        bench_fold_end(session);
     if (options->fold == RUN_SHORTCUT_ON && !session->folded && session->config->hw.sip_count > 1)
         return cw_error_set(error, CW_USAGE, "--fold on: %s",
                             session->fold_why[0] != '\0' ? session->fold_why : "nothing folds");
@@ -83,7 +86,6 @@ void bench_fold_give(struct bench_session *session, struct dist_options *dist)
 {
     dist->fold = &session->fold.fold;
     dist->schedule = session->fold.schedule;
-    session->fold.schedule = NULL; /* it is the world's now */
     session->fold_warned = false;
 }
 

@@ -23,7 +23,7 @@ bool bench_fold_holds(struct bench_session *session, int code, const struct cw_e
 int bench_fold_check_unfolded(const struct bench_session *session, struct cw_error *error);
 /* Notes in the rows from `first` on what the machine's fold did, or why there was none. */
 void bench_fold_note(const struct bench_session *session, size_t first);
-/* Frees what was found. */
+/* Frees the schedule that was found. */
 void bench_fold_end(struct bench_session *session);
 
 #endif

@@ -838,11 +838,13 @@ struct dist_work *dist_submit(const struct submission *submission)
         mp_fail(CW_PROGRAM_FAILED, "dist_%s: rank %u is not in the group%s%s",
                 ccl_collective_name(submission->collective), world_rank,
                 group->name[0] != '\0' ? " " : "", group->name);
-    if (group->fold != NULL && group->slots == NULL && is_uneven(submission))
+    if (group->fold != NULL && group->slots == NULL && is_uneven(submission)) {
+        dist_free_messages(submission->messages);
         mp_fail(CW_USAGE,
                 "dist_%s: a folded world has calls alone that are alike on all ranks; legal: a "
                 "world that is not folded",
                 submission_name(submission));
+    }
     if (group == &dist->world && dist->options.groups_only)
         mp_fail(CW_PROGRAM_FAILED,
                 "dist_%s: the world has no queues (dist_options.groups_only); legal: calls of its "
