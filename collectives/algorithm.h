@@ -54,6 +54,10 @@ struct ccl_call {
     /* Of a schedule whose algorithm has a rule for folds: the parts of this fold's representatives
      * alone. It outlives the schedule. NULL: of all ranks. */
     const struct hw_fold *fold;
+    /* [world_size] Of such a schedule: ranks whose parts will do (schedule.h, `partial`). NULL:
+     * all.
+     */
+    const bool *parts_of;
 };
 
 /* The result of a neighbors() hook. */

@@ -22,6 +22,7 @@ struct finding {
     struct fold_steps *steps; /* NULL: no call goes by a schedule */
     /* [count] that carries out each call; NULL: each rank by itself */
     const struct ccl_algorithm **algorithm;
+    const struct ccl_algorithm *by_steps; /* that makes the schedule; NULL: none does */
     bool by_rule;
     char why[CCL_FOLD_WHY_BYTES]; /* of the last fold that was not kept */
     struct cw_error *error;
@@ -142,51 +143,91 @@ static int find_algorithms(struct finding *f)
     return CW_OK;
 }
 
-/* The schedule of the process group, as its plans make it (runtime/install_plan.c). */
-static struct schedule *make_schedule(struct finding *f, const struct ccl_algorithm *algorithm,
-                                      const struct hw_fold *fold)
+/* The call that the plans of the process group make a schedule for (runtime/install_plan.c). */
+static struct ccl_call call_of_schedule(const struct finding *f)
 {
-    const struct ccl_call call = {.hw = f->hw,
-                                  .ccl = f->ccl,
-                                  .collective = algorithm->collective,
-                                  .world_size = f->hw->sip_count,
-                                  .n_elem = f->ccl->n_elem,
-                                  .dtype = LP_F16,
-                                  .math = LP_MATH_SUM,
-                                  .fold = fold};
+    return (struct ccl_call){.hw = f->hw,
+                             .ccl = f->ccl,
+                             .collective = f->by_steps->collective,
+                             .world_size = f->hw->sip_count,
+                             .n_elem = f->ccl->n_elem,
+                             .dtype = LP_F16,
+                             .math = LP_MATH_SUM};
+}
+
+static struct schedule *ask(const struct finding *f, const struct ccl_call *call,
+                            struct cw_error *error)
+{
+    error->exit_code = CW_OK;
+    struct schedule *const made = CCL_HOOK("schedule()", f->by_steps->schedule, (call, error));
+    if (made == NULL && error->exit_code == CW_OK)
+        (void)cw_error_set(error, CW_USAGE, "%s makes no schedule", f->by_steps->name);
+    return made;
+}
+
+/* The parts of these ranks of the schedule, at least. */
+static struct schedule *make_parts(void *arg, const bool *parts_of, struct cw_error *error)
+{
+    struct ccl_call call = call_of_schedule(arg);
+    call.parts_of = parts_of;
+    return ask(arg, &call, error);
+}
+
+/* The schedule of the process group: the parts of a fold's representatives; or, where there is no
+ * fold, all, or rank 0's alone, where the algorithm makes parts. */
+static struct schedule *make_schedule(struct finding *f, const struct hw_fold *fold)
+{
+    struct ccl_call call = call_of_schedule(f);
     struct ccl_refusal refusal;
     if (f->request->schedule != NULL)
         return schedule_share(f->request->schedule);
-    if (algorithm->check != NULL &&
-        CCL_HOOK("check()", algorithm->check, (&call, &refusal)) != CW_OK) {
+    if (f->by_steps->check != NULL &&
+        CCL_HOOK("check()", f->by_steps->check, (&call, &refusal)) != CW_OK) {
         ccl_refusal_text(&refusal, f->error->text, sizeof f->error->text);
         f->error->exit_code = CW_USAGE;
         return NULL;
     }
-    f->error->exit_code = CW_OK;
-    struct schedule *const made = CCL_HOOK("schedule()", algorithm->schedule, (&call, f->error));
-    if (made == NULL && f->error->exit_code == CW_OK)
-        (void)cw_error_set(f->error, CW_USAGE, "%s makes no schedule", algorithm->name);
+    if (fold != NULL) {
+        call.fold = fold;
+        return ask(f, &call, f->error);
+    }
+    if (f->by_steps->folds == NULL)
+        return ask(f, &call, f->error);
+    bool *const first = calloc(call.world_size, sizeof *first);
+    if (first == NULL) {
+        (void)cw_error_memory(f->error, "the comparison of ranks");
+        return NULL;
+    }
+    first[0] = true;
+    struct schedule *const made = make_parts(f, first, f->error);
+    free(first);
     return made;
 }
 
 /* The comparison of the calls that go by a schedule, if there are some. */
 static int compare_schedule(struct finding *f, struct fold_found *found, uint64_t *n_elem)
 {
-    const struct ccl_algorithm *algorithm = NULL;
     struct fold_steps_request request = {.hw = f->hw, .ccl = f->ccl, .n_elem = n_elem};
     for (uint32_t i = 0; i < f->request->count; i++)
         if (f->algorithm[i] != NULL && !has_rule(f, i)) {
-            algorithm = f->algorithm[i];
+            f->by_steps = f->algorithm[i];
             n_elem[request.count++] = f->request->calls[i].n_elem;
         }
-    if (algorithm == NULL)
+    if (f->by_steps == NULL)
         return CW_OK;
-    found->schedule = make_schedule(f, algorithm, NULL);
+    found->schedule = make_schedule(f, NULL);
     if (found->schedule == NULL)
         return f->error->exit_code;
     request.schedule = found->schedule;
-    return fold_steps_create(&request, &f->steps, f->error);
+    if (request.schedule->partial) {
+        request.make = make_parts;
+        request.arg = f;
+        found->schedule = NULL;
+    }
+    const int code = fold_steps_create(&request, &f->steps, f->error);
+    if (request.make != NULL)
+        schedule_free(request.schedule);
+    return code;
 }
 
 /* Where the fold is known by a rule, the schedule has the parts of representatives alone. */
@@ -196,7 +237,8 @@ static int make_folded_schedule(struct finding *f, struct fold_found *found)
         return CW_OK;
     for (uint32_t i = 0; i < f->request->count && found->schedule == NULL; i++)
         if (has_rule(f, i) && f->algorithm[i]->schedule != NULL) {
-            found->schedule = make_schedule(f, f->algorithm[i], &found->fold);
+            f->by_steps = f->algorithm[i];
+            found->schedule = make_schedule(f, &found->fold);
             if (found->schedule == NULL)
                 return f->error->exit_code;
         }

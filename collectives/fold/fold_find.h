@@ -39,8 +39,9 @@ struct fold_found {
     /* Why the widest fold that the topology has is not this one, in one sentence; "": it is. */
     char why[CCL_FOLD_WHY_BYTES];
     /* The configured algorithm's, for the process group; the caller frees it (schedule_free()).
-     * NULL: it is none, or was not needed. Of more than FOLD_COMPARED_MAX ranks it has the parts of
-     * representatives alone, and `fold` above must outlive it. */
+     * NULL: it is none, was not needed, or can be made in parts, which were not kept. Of more than
+     * FOLD_COMPARED_MAX ranks it has the parts of representatives alone, and `fold` above must
+     * outlive it. */
     struct schedule *schedule;
 };
 

@@ -36,6 +36,9 @@
 
 #define NO_PEER UINT32_MAX
 
+/* Parts of a partial schedule that are made at a time: they fit into a near cache. */
+enum { RANKS_AT_ONCE = 16 };
+
 #define NO_NUMBER UINT32_MAX       /* none so far */
 #define NUMBERS   (UINT32_MAX - 1) /* several */
 
@@ -54,9 +57,12 @@ enum { MANY_THREADS = UINT16_MAX };
 
 struct fold_steps {
     struct fold_steps_request request;
-    const struct schedule *schedule;
-    uint32_t lanes;                      /* of each SIP; 0: a rank has one shard */
-    uint32_t chunks_of_block;            /* of the input, as a lane sees it */
+    struct schedule *schedule; /* if it is partial, with the parts that are being compared */
+    bool *parts_of;            /* [rank_count] of a partial schedule */
+    struct schedule *whole;    /* of a partial one, for the program; NULL: not needed so far */
+    uint32_t steps, places;    /* of a rank, that there is room for */
+    uint32_t lanes;            /* of each SIP; 0: a rank has one shard */
+    uint32_t chunks_of_block;  /* of the input, as a lane sees it */
     uint32_t of_block[SCHEDULE_BUFFERS]; /* chunks of a block, of all parts */
     bool rings_of_two;                   /* of SIPs: there are other ways round (schedule.h) */
     bool even;                           /* of all calls: chunks have equal lengths */
@@ -459,8 +465,12 @@ static bool keeps_laid(const struct pair *p)
 static int lay(struct fold_steps *s, struct cw_error *error)
 {
     const struct ccl_config *const ccl = s->request.ccl;
+    if (s->program == NULL && s->whole == NULL && s->schedule->partial)
+        s->whole = s->request.make(s->request.arg, NULL, error);
+    if (s->whole == NULL && s->schedule->partial)
+        return error->exit_code;
     const struct program_request request = {
-        .schedule = s->schedule,
+        .schedule = s->schedule->partial ? s->whole : s->schedule,
         .hw = s->request.hw,
         .ccl = ccl,
         .lanes = s->lanes,
@@ -496,13 +506,71 @@ static bool keeps_pair(struct pair *p, struct cw_error *error)
     return keeps_laid(p);
 }
 
+/* Of a partial schedule, the parts of a representative and of some ranks of its class, from number
+ * `first` on, in place of those that there were. */
+static int make_parts(struct fold_steps *s, const struct hw_fold *fold, uint32_t r, uint32_t first,
+                      struct cw_error *error)
+{
+    const uint32_t sip = sip_of(s, r), rest = hw_fold_alike(fold) - first,
+                   count = rest < RANKS_AT_ONCE ? rest : RANKS_AT_ONCE;
+    if (!s->schedule->partial)
+        return CW_OK;
+    memset(s->parts_of, 0, s->schedule->rank_count * sizeof *s->parts_of);
+    s->parts_of[r] = true;
+    for (uint32_t k = first; k < first + count; k++)
+        s->parts_of[rank_on(s, hw_fold_member(fold, sip, k), 0)] = true;
+    struct schedule *const made = s->request.make(s->request.arg, s->parts_of, error);
+    if (made == NULL)
+        return error->exit_code;
+    schedule_free(s->schedule);
+    s->schedule = made;
+    return CW_OK;
+}
+
+/* Room for a representative's steps and places, which are as many as those of its class. */
+static bool take_room(struct fold_steps *s, uint32_t r)
+{
+    const uint32_t steps = s->schedule->rank[r].step_count,
+                   places = schedule_locations(s->schedule, r);
+    if (steps > s->steps || s->send == NULL) {
+        s->steps = steps;
+        free(s->send);
+        free(s->receive);
+        free(s->early);
+        s->send = calloc((size_t)steps + 1, sizeof *s->send);
+        s->receive = calloc((size_t)steps + 1, sizeof *s->receive);
+        s->early = calloc((size_t)steps + 1, sizeof *s->early);
+    }
+    if (places > s->places || s->touched == NULL) {
+        s->places = places;
+        free(s->touched);
+        free(s->written);
+        free(s->there);
+        free(s->back);
+        s->touched = calloc((size_t)places + 1, sizeof *s->touched);
+        s->written = calloc((size_t)places + 1, sizeof *s->written);
+        s->there = calloc((size_t)places + 1, sizeof *s->there);
+        s->back = calloc((size_t)places + 1, sizeof *s->back);
+    }
+    return s->send != NULL && s->receive != NULL && s->early != NULL && s->touched != NULL &&
+           s->written != NULL && s->there != NULL && s->back != NULL;
+}
+
 /* The ranks on the other SIPs of a representative's class. */
 static bool keeps_class(struct fold_steps *s, const struct hw_fold *fold, uint32_t r, char *why,
                         struct cw_error *error)
 {
     const uint32_t sip = sip_of(s, r), member = r % s->schedule->members;
-    const bool shared = look_at_part(s, r);
+    bool shared = false;
     for (uint32_t k = 1; k < hw_fold_alike(fold); k++) {
+        if ((k - 1) % RANKS_AT_ONCE == 0 && make_parts(s, fold, r, k, error) != CW_OK)
+            return fold_refuse(why, "%s", cw_error_text(error));
+        if (k == 1 && !take_room(s, r)) {
+            (void)cw_error_memory(error, "the comparison of a schedule's parts");
+            return fold_refuse(why, "%s", cw_error_text(error));
+        }
+        if (k == 1)
+            shared = look_at_part(s, r);
         struct pair p = {.s = s, .fold = fold, .r = r, .shared = shared, .why = why};
         p.sip_x = hw_fold_member(fold, sip, k);
         p.x = rank_on(s, p.sip_x, member);
@@ -553,39 +621,26 @@ static bool has_rings_of_two(const struct hw_config *hw)
 static bool take_memory(struct fold_steps *s)
 {
     const struct schedule *const schedule = s->schedule;
-    uint32_t steps = 0, places = 0;
-    for (uint32_t r = 0; r < schedule->rank_count; r++) {
-        const uint32_t here = schedule_locations(schedule, r);
-        steps = schedule->rank[r].step_count > steps ? schedule->rank[r].step_count : steps;
-        places = here > places ? here : places;
-    }
     s->number = calloc(schedule->rank_count, sizeof *s->number);
     s->image = calloc(schedule->rank_count, sizeof *s->image);
     s->peer = calloc(schedule->rank_count, sizeof *s->peer);
-    s->send = calloc((size_t)steps + 1, sizeof *s->send);
-    s->receive = calloc((size_t)steps + 1, sizeof *s->receive);
-    s->early = calloc((size_t)steps + 1, sizeof *s->early);
     s->part_number = calloc(schedule->parts, sizeof *s->part_number);
-    s->touched = calloc((size_t)places + 1, sizeof *s->touched);
-    s->written = calloc((size_t)places + 1, sizeof *s->written);
-    s->there = calloc((size_t)places + 1, sizeof *s->there);
-    s->back = calloc((size_t)places + 1, sizeof *s->back);
-    return s->number != NULL && s->image != NULL && s->peer != NULL && s->send != NULL &&
-           s->receive != NULL && s->early != NULL && s->part_number != NULL && s->touched != NULL &&
-           s->written != NULL && s->there != NULL && s->back != NULL;
+    s->parts_of = calloc(schedule->rank_count, sizeof *s->parts_of);
+    return s->number != NULL && s->image != NULL && s->peer != NULL && s->part_number != NULL &&
+           s->parts_of != NULL;
 }
 
 int fold_steps_create(const struct fold_steps_request *request, struct fold_steps **out,
                       struct cw_error *error)
 {
-    const struct schedule *const schedule = request->schedule;
+    struct schedule *const schedule = request->schedule;
     struct fold_steps *const s = calloc(1, sizeof *s);
     *out = s;
     if (s != NULL) {
         const uint32_t lanes =
             schedule->members > 1 ? 1 : cost_lanes(request->hw, cost_mapper(request->ccl));
         s->request = *request;
-        s->schedule = schedule;
+        s->schedule = schedule_share(schedule);
         s->lanes = lanes > 1 ? lanes : 0;
         s->chunks_of_block = schedule->rank[0].chunks[SCHEDULE_INPUT] /
                              schedule_blocks(schedule, SCHEDULE_INPUT) /
@@ -609,6 +664,9 @@ void fold_steps_free(struct fold_steps *s)
     if (s == NULL)
         return;
     schedule_program_free(s->program);
+    schedule_free(s->whole);
+    schedule_free(s->schedule);
+    free(s->parts_of);
     free(s->number);
     free(s->image);
     free(s->peer);

@@ -8,7 +8,8 @@
  * places of both ranks explains all differences. Then both are the same program on two machines
  * that are the same (proof in fold_steps.c), but for addresses, on which no time depends.
  *
- * Linear in the steps and the chunks that they move; no memory is taken for each rank. Host side.
+ * Linear in the steps and the chunks that they move. The parts of a partial schedule are made, some
+ * ranks' at a time, compared, and forgotten: no memory is taken for each rank's. Host side.
  */
 #ifndef COLLECTIVES_FOLD_STEPS_H
 #define COLLECTIVES_FOLD_STEPS_H
@@ -18,8 +19,15 @@
 
 struct fold_steps;
 
+/* The parts of some ranks ([ranks]), or of all (NULL). NULL: *error says why. */
+typedef struct schedule *fold_steps_make_fn(void *arg, const bool *parts_of,
+                                            struct cw_error *error);
+
 struct fold_steps_request {
-    const struct schedule *schedule; /* without faults; no sketch */
+    struct schedule
+        *schedule;            /* without faults; no sketch; if it is partial, rank 0 has its part */
+    fold_steps_make_fn *make; /* of a partial schedule the others; else NULL */
+    void *arg;
     const struct hw_config *hw;
     const struct ccl_config *ccl;
     /* [count] elements per shard of the input, of the calls that go by it */

@@ -147,13 +147,15 @@ struct schedule {
     bool keeps_numbers; /* of an all-reduce: a value keeps the number of the chunk of the input that
                            it comes from: messages and copies go to chunks of the number that they
                            come from */
-    bool sketch; /* rank 0 has all its steps. All ranks go alike, and the others have only so many
-                    that each of their queues is in one, in the same order. For estimates alone */
-    bool direct; /* of an all-to-all: each block goes straight to its rank, in one step of one
-                    chunk, and blocks may have any sizes: no thread waits forever, whichever
-                    steps move nothing (schedule_messages.h) */
-    bool near;   /* of a sketch: all messages take as long as rank 0's; else as long as the
-                    messages of all ranks in the mean */
+    bool sketch;  /* rank 0 has all its steps. All ranks go alike, and the others have only so many
+                     that each of their queues is in one, in the same order. For estimates alone */
+    bool direct;  /* of an all-to-all: each block goes straight to its rank, in one step of one
+                     chunk, and blocks may have any sizes: no thread waits forever, whichever
+                     steps move nothing (schedule_messages.h) */
+    bool partial; /* only ranks that were asked for have parts (struct ccl_call, `parts_of`). Steps
+                     of several chunks keep numbers. To be compared, or folded */
+    bool near;    /* of a sketch: all messages take as long as rank 0's; else as long as the
+                     messages of all ranks in the mean */
     uint64_t steps; /* of all ranks; of a sketch, the steps of the schedule that it stands for */
     uint64_t min_bytes, max_bytes; /* of the larger buffer that it is meant for; 0, 0: any */
     const char *file;              /* that it was read from; NULL: none. For messages */

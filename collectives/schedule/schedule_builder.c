@@ -202,7 +202,7 @@ void schedule_wait_for(struct schedule_builder *builder, uint32_t rank, uint32_t
 }
 
 /* Moves a rank's threads into its three arrays. False: out of memory. */
-static bool flatten(const struct rank_threads *from, struct schedule_rank *to)
+static bool flatten(struct rank_threads *from, struct schedule_rank *to)
 {
     for (uint32_t i = 0; i < from->count; i++) {
         to->step_count += from->thread[i].count;
@@ -229,6 +229,10 @@ static bool flatten(const struct rank_threads *from, struct schedule_rank *to)
         if (t->waits > 0)
             memcpy(to->wait + waits, t->wait, t->waits * sizeof *t->wait);
         waits += t->waits;
+        free(from->thread[i].step);
+        free(from->thread[i].wait);
+        from->thread[i].step = NULL;
+        from->thread[i].wait = NULL;
     }
     return true;
 }
@@ -288,6 +292,8 @@ struct schedule *schedule_build(struct schedule_builder *builder, struct cw_erro
     bool built = s != NULL && !builder->failed;
     uint64_t counted = 0;
     for (uint32_t r = 0; built && r < s->rank_count; r++) {
+        if (s->partial && builder->rank[r].count == 0)
+            continue;
         built = flatten(&builder->rank[r], &s->rank[r]);
         if (built)
             mark_awaited(&s->rank[r]);

@@ -22,8 +22,8 @@ int schedule_has_room(uint64_t steps, struct cw_error *error);
 
 struct schedule_builder *schedule_builder_create(const char *name, enum ccl_collective collective,
                                                  uint32_t ranks, uint32_t parts);
-/* The schedule as it will be: name, in_place, members, bytes, file may be set; of a sketch, sketch,
- * near and steps. Steps that are not set are counted. NULL: out of memory. */
+/* The schedule as it will be: name, in_place, members, bytes, file, partial may be set; of a
+ * sketch, sketch, near and steps. Steps that are not set are counted. NULL: out of memory. */
 struct schedule *schedule_builder_head(struct schedule_builder *builder);
 /* Chunks of a rank's buffers, all parts together. */
 void schedule_chunks_of(struct schedule_builder *builder, uint32_t rank, uint32_t input,

@@ -106,8 +106,7 @@ static void make_place(struct rs_ag_place p)
 {
     const struct rs_ag_part *const part = rs_ag_part_of(&p);
     p.threads = rs_ag_threads_of(part);
-    for (uint32_t d = 0; d < part->dims; d++)
-        p.at[d] = p.number / part->dim[d].stride % part->dim[d].n;
+    rs_ag_settle(&p);
     for (uint32_t t = 0; t < p.threads; t++) {
         const uint32_t thread = schedule_thread(p.b, p.rank, p.part);
         p.thread = t == 0 ? thread : p.thread;
@@ -287,6 +286,20 @@ bool rs_ag_folds(const struct rs_ag *plan, const struct hw_fold *fold, char why[
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
+/* The part of this rank is made. */
+static bool is_made(const struct rs_ag *plan, bool partial, uint32_t rank)
+{
+    return !partial || plan->call->parts_of[rank];
+}
+
+static uint32_t ranks_made(const struct rs_ag *plan, bool partial, uint32_t ranks)
+{
+    uint32_t made = 0;
+    for (uint32_t rank = 0; rank < ranks; rank++)
+        made += is_made(plan, partial, rank);
+    return made;
+}
+
 struct schedule *rs_ag_schedule(const struct rs_ag *plan, struct cw_error *error)
 {
     const enum ccl_collective collective = plan->call->collective;
@@ -298,7 +311,11 @@ struct schedule *rs_ag_schedule(const struct rs_ag *plan, struct cw_error *error
     const struct hw_fold *const fold = plan->call->fold;
     const uint32_t live = fold != NULL ? fold->sips : plan->call->world_size;
     const bool sketch = may_be_sketched(plan, steps);
-    if (scheduled_has_room(plan->call, steps / plan->call->world_size * live, error) != CW_OK)
+    const bool partial =
+        plan->call->parts_of != NULL && fold == NULL && !sketch && plan->folded == 0;
+    if (scheduled_has_room(plan->call,
+                           steps / plan->call->world_size * ranks_made(plan, partial, live),
+                           error) != CW_OK)
         return NULL;
     struct schedule_builder *const b =
         schedule_builder_create(plan->name, collective, live, plan->parts);
@@ -320,9 +337,10 @@ struct schedule *rs_ag_schedule(const struct rs_ag *plan, struct cw_error *error
     struct rs_ag_place p = {
         .plan = plan, .b = b, .ranks = places, .scratch = scratch_of(plan), .window = window};
     for (uint32_t rank = 0; rank < live; rank++)
-        schedule_chunks_of(b, rank, collective == CCL_ALL_GATHER ? plan->parts : all,
-                           collective == CCL_REDUCE_SCATTER ? plan->parts : all,
-                           p.scratch * plan->parts);
+        if (is_made(plan, partial, rank))
+            schedule_chunks_of(b, rank, collective == CCL_ALL_GATHER ? plan->parts : all,
+                               collective == CCL_REDUCE_SCATTER ? plan->parts : all,
+                               p.scratch * plan->parts);
     struct rs_ag like = *plan;
     struct rs_ag_part *const part = sketch ? parts_of_sketch(plan) : NULL;
     if (sketch && part == NULL) {
@@ -332,6 +350,7 @@ struct schedule *rs_ag_schedule(const struct rs_ag *plan, struct cw_error *error
     }
     like.part = sketch ? part : plan->part;
     p.plan = &like;
+    schedule_builder_head(b)->partial = partial;
     schedule_builder_head(b)->sketch = sketch;
     schedule_builder_head(b)->near = sketch && has_lines(plan);
     schedule_builder_head(b)->steps = steps;
@@ -339,7 +358,7 @@ struct schedule *rs_ag_schedule(const struct rs_ag *plan, struct cw_error *error
         p.number = fold != NULL ? hw_fold_sip(fold, i) : i; /* with a fold, the rank itself */
         p.rank = fold != NULL ? i : rs_ag_rank_numbered(&p, i);
         p.peers_only = sketch && p.rank > 0;
-        for (p.part = 0; p.part < plan->parts; p.part++)
+        for (p.part = 0; is_made(plan, partial, p.rank) && p.part < plan->parts; p.part++)
             make_place(p);
     }
     free(part);

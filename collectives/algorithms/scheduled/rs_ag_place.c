@@ -14,13 +14,21 @@ const struct rs_ag_dim *rs_ag_dim_of(const struct rs_ag_place *p, uint32_t d)
     return &rs_ag_part_of(p)->dim[d];
 }
 
-uint32_t rs_ag_group_size(const struct rs_ag_place *p, uint32_t d)
+void rs_ag_settle(struct rs_ag_place *p)
 {
-    uint32_t size = 1;
-    for (uint32_t k = d + 1; k < rs_ag_part_of(p)->dims; k++)
-        size *= rs_ag_dim_of(p, k)->n;
-    return size;
+    const struct rs_ag_part *const part = rs_ag_part_of(p);
+    uint32_t size = 1, first = 0;
+    for (uint32_t d = part->dims; d-- > 0; size *= part->dim[d].n) {
+        p->at[d] = p->number / part->dim[d].stride % part->dim[d].n;
+        p->group[d] = size;
+    }
+    for (uint32_t d = 0; d < part->dims; d++) {
+        p->first[d] = first;
+        first += p->at[d] * p->group[d];
+    }
 }
+
+uint32_t rs_ag_group_size(const struct rs_ag_place *p, uint32_t d) { return p->group[d]; }
 
 uint32_t rs_ag_rank_numbered(const struct rs_ag_place *p, uint32_t number)
 {
@@ -60,19 +68,17 @@ enum ccl_collective rs_ag_collective_of(const struct rs_ag_place *p)
 static struct schedule_chunks chunk_at(const struct rs_ag_place *p, uint32_t d, uint32_t at,
                                        uint32_t i, enum schedule_buffer buffer)
 {
-    const enum schedule_buffer larger =
-        rs_ag_collective_of(p) == CCL_ALL_GATHER ? SCHEDULE_OUTPUT : SCHEDULE_INPUT;
+    const enum ccl_collective collective = rs_ag_collective_of(p);
     struct schedule_chunks chunks = {.buffer = (uint8_t)buffer};
-    if (rs_ag_collective_of(p) != CCL_ALL_REDUCE && buffer == larger) {
+    if (collective == CCL_ALL_REDUCE)
+        chunks.at = p->part * p->ranks + p->first[d] + at * p->group[d] + i;
+    else if (buffer == (collective == CCL_ALL_GATHER ? SCHEDULE_OUTPUT : SCHEDULE_INPUT))
         chunks.at = owner_of(p, d, at, i) * p->plan->parts + p->part;
-    } else if (rs_ag_collective_of(p) != CCL_ALL_REDUCE && buffer != SCHEDULE_SCRATCH) {
+    else if (buffer != SCHEDULE_SCRATCH)
         chunks.at = p->part; /* its own, the only one */
-    } else {                 /* scratch begins with the group of the first dimension */
-        const bool scratch = buffer == SCHEDULE_SCRATCH;
-        chunks.at = p->part * (scratch ? p->scratch : p->ranks) + i;
-        for (uint32_t k = scratch ? 1 : 0; k <= d; k++)
-            chunks.at += (k == d ? at : p->at[k]) * rs_ag_group_size(p, k);
-    }
+    else                     /* begins with the group of the first dimension */
+        chunks.at =
+            p->part * p->scratch + i + (d > 0 ? p->first[d] - p->first[1] + at * p->group[d] : 0);
     return chunks;
 }
 

@@ -13,11 +13,13 @@ struct rs_ag_place {
     struct schedule_builder *b;
     uint32_t rank; /* in the builder: with a fold, the number of the representative */
     uint32_t number, part;
-    bool peers_only;             /* of a sketch, another rank than 0 */
-    uint32_t ranks;              /* places */
-    uint32_t scratch;            /* chunks of each part */
-    uint32_t window;             /* chunks that travel together */
-    uint32_t at[RS_AG_DIMS_MAX]; /* its place in each dimension */
+    bool peers_only;                /* of a sketch, another rank than 0 */
+    uint32_t ranks;                 /* places */
+    uint32_t scratch;               /* chunks of each part */
+    uint32_t window;                /* chunks that travel together */
+    uint32_t at[RS_AG_DIMS_MAX];    /* its place in each dimension */
+    uint32_t group[RS_AG_DIMS_MAX]; /* chunks of a group of each dimension */
+    uint32_t first[RS_AG_DIMS_MAX]; /* chunk of a part: place 0's group of each dimension */
     /* Threads of the part, from `thread` on: more than one where a direct dimension has many
      * places. Each begins a dimension when all have ended the one before. */
     uint32_t thread, threads;
@@ -40,6 +42,8 @@ struct rs_ag_span {
     uint32_t d, first, count;
 };
 
+/* Its place, and its groups, in each dimension of the part. */
+void rs_ag_settle(struct rs_ag_place *p);
 const struct rs_ag_part *rs_ag_part_of(const struct rs_ag_place *p);
 const struct rs_ag_dim *rs_ag_dim_of(const struct rs_ag_place *p, uint32_t d);
 enum ccl_collective rs_ag_collective_of(const struct rs_ag_place *p);

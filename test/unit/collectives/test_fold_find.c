@@ -111,6 +111,23 @@ static void check_fold(const struct expected *e)
 
 /* ---- rules of schedules ---------------------------------------------------------------------- */
 
+static void expect_same_part(const struct schedule_rank *x, const struct schedule_rank *y)
+{
+    assert_memory_equal(x->chunks, y->chunks, sizeof x->chunks);
+    assert_int_equal(x->thread_count, y->thread_count);
+    assert_int_equal(x->step_count, y->step_count);
+    assert_int_equal(x->wait_count, y->wait_count);
+    for (uint32_t t = 0; t < x->thread_count; t++) {
+        assert_int_equal(x->thread[t].step_first, y->thread[t].step_first);
+        assert_int_equal(x->thread[t].step_count, y->thread[t].step_count);
+        assert_int_equal(x->thread[t].part, y->thread[t].part);
+        assert_int_equal(x->thread[t].other_way, y->thread[t].other_way);
+    }
+    assert_memory_equal(x->step, y->step, x->step_count * sizeof *x->step);
+    if (x->wait_count > 0)
+        assert_memory_equal(x->wait, y->wait, x->wait_count * sizeof *x->wait);
+}
+
 static void expect_same_schedule(const struct schedule *a, const struct schedule *b)
 {
     assert_int_equal(a->rank_count, b->rank_count);
@@ -119,21 +136,29 @@ static void expect_same_schedule(const struct schedule *a, const struct schedule
     assert_int_equal(a->channels, b->channels);
     assert_int_equal(a->parts, b->parts);
     assert_true(a->in_place == b->in_place && a->keeps_numbers == b->keeps_numbers);
-    for (uint32_t r = 0; r < a->rank_count; r++) {
-        const struct schedule_rank *const x = &a->rank[r], *const y = &b->rank[r];
-        assert_memory_equal(x->chunks, y->chunks, sizeof x->chunks);
-        assert_int_equal(x->thread_count, y->thread_count);
-        assert_int_equal(x->step_count, y->step_count);
-        assert_int_equal(x->wait_count, y->wait_count);
-        for (uint32_t t = 0; t < x->thread_count; t++) {
-            assert_int_equal(x->thread[t].step_first, y->thread[t].step_first);
-            assert_int_equal(x->thread[t].step_count, y->thread[t].step_count);
-            assert_int_equal(x->thread[t].part, y->thread[t].part);
-            assert_int_equal(x->thread[t].other_way, y->thread[t].other_way);
-        }
-        assert_memory_equal(x->step, y->step, x->step_count * sizeof *x->step);
-        if (x->wait_count > 0)
-            assert_memory_equal(x->wait, y->wait, x->wait_count * sizeof *x->wait);
+    for (uint32_t r = 0; r < a->rank_count; r++)
+        expect_same_part(&a->rank[r], &b->rank[r]);
+}
+
+/* The part of a rank that is made alone is its part of the whole. */
+static void expect_part_alone(const struct ccl_algorithm *algorithm, const struct ccl_call *call,
+                              const struct schedule *whole)
+{
+    struct ccl_call own = *call;
+    struct cw_error error;
+    for (uint32_t rank = 0; rank < call->world_size; rank++) {
+        bool *const parts_of = calloc(call->world_size, sizeof *parts_of);
+        parts_of[rank] = true;
+        own.parts_of = parts_of;
+        struct schedule *const alone = algorithm->schedule(&own, &error);
+        free(parts_of);
+        assert_non_null(alone);
+        assert_true(alone->partial && !whole->partial);
+        for (uint32_t r = 0; r < call->world_size; r++)
+            if (r != rank)
+                assert_int_equal(alone->rank[r].step_count, 0);
+        expect_same_part(&alone->rank[rank], &whole->rank[rank]);
+        schedule_free(alone);
     }
 }
 
@@ -160,6 +185,7 @@ static bool check_rule(const struct machine *machine, const char *name, uint64_t
         assert_int_equal(found.fold.sips, fold.sips);
         struct schedule *const whole = algorithm->schedule(&call, &error);
         assert_non_null(whole);
+        expect_part_alone(algorithm, &call, whole);
         call.fold = &fold;
         struct schedule *const own = algorithm->schedule(&call, &error), *const part =
                                                                              schedule_folded(whole,
