@@ -102,7 +102,8 @@ bool lp_idle_state_equal(const struct lp_idle_state *earlier, const struct lp_id
     const int64_t passed_ps = later->now_ps - earlier->now_ps;
     if (earlier->digest != later->digest || earlier->count != later->count ||
         earlier->age_count != later->age_count ||
-        memcmp(earlier->word, later->word, later->count * sizeof *later->word) != 0)
+        (later->count > 0 &&
+         memcmp(earlier->word, later->word, later->count * sizeof *later->word) != 0))
         return false;
     for (size_t i = 0; i < later->age_count; i++)
         if (!is_same_age(earlier->age[i], later->age[i], passed_ps))

@@ -33,10 +33,10 @@ bool lp_landing_put(struct lp_landing *landing, const struct lp_op *put)
     return true;
 }
 
-bool lp_landing_land(struct lp_landing *landing, struct lp_op *land)
+bool lp_landing_land(struct lp_landing *landing, uint32_t from, struct lp_op *land)
 {
     struct lp_put_record *const record =
-        table_find(&landing->puts, put_key(land->peer, land->seq, land->kind == LP_OP_STORED));
+        table_find(&landing->puts, put_key(from, land->seq, land->kind == LP_OP_STORED));
     if (record == NULL)
         return false;
     land->bytes = record->bytes;

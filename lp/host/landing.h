@@ -21,8 +21,8 @@ void lp_landing_free(struct lp_landing *landing);
 
 /* Remembers a PUT or a STORE_TO; false: out of memory. */
 bool lp_landing_put(struct lp_landing *landing, const struct lp_op *put);
-/* Gives a LAND or STORED its put's or store's destination, bytes, operation and dtype, and forgets
- * it; false: there is none in flight. */
-bool lp_landing_land(struct lp_landing *landing, struct lp_op *land);
+/* Gives a LAND or STORED of a put or store `from` this PE its destination, bytes, operation and
+ * dtype, and forgets it; false: there is none in flight. */
+bool lp_landing_land(struct lp_landing *landing, uint32_t from, struct lp_op *land);
 
 #endif

@@ -25,6 +25,7 @@
 #include "lp/layout.h"
 #include "lp/lp_kinds.h"
 #include "lp/queues/queue_ends.h"
+#include "lp/places.h"
 #include "lp/tie_watch.h"
 
 struct lp_system {
@@ -71,7 +72,8 @@ static void complete_op(struct lp_system *system, struct lp_op *op)
     if (op->kind == LP_OP_PUT || op->kind == LP_OP_STORE_TO)
         system->out_of_memory = !lp_landing_put(&system->landing, op);
     else if (op->kind == LP_OP_LAND || op->kind == LP_OP_STORED)
-        (void)lp_landing_land(&system->landing, op); /* else the data pass finds it impossible */
+        (void)lp_landing_land(&system->landing, lp_moved_pe_of(&system->model, op->peer, op->peer),
+                              op); /* else the data pass finds it impossible */
     else if (op->kind == LP_OP_RECV)
         complete_recv(&system->model, op);
 }

@@ -27,7 +27,7 @@ static void check_land(struct lp_landing *landing, uint32_t pe, uint32_t seq)
 {
     struct lp_op land = {.kind = LP_OP_LAND, .pe = 77, .peer = pe, .seq = seq};
     const struct lp_op put = put_of(pe, seq);
-    assert_true(lp_landing_land(landing, &land));
+    assert_true(lp_landing_land(landing, land.peer, &land));
     assert_int_equal(land.pe, 77);
     assert_int_equal(land.dst.at, put.dst.at);
     assert_int_equal(land.dst.space, LP_SPACE_HBM);
@@ -35,7 +35,7 @@ static void check_land(struct lp_landing *landing, uint32_t pe, uint32_t seq)
     assert_int_equal(land.math, put.math);
     assert_int_equal(land.dtype, LP_BF16);
     land = (struct lp_op){.kind = LP_OP_LAND, .peer = pe, .seq = seq};
-    assert_false(lp_landing_land(landing, &land)); /* once */
+    assert_false(lp_landing_land(landing, land.peer, &land)); /* once */
 }
 
 static void what_was_never_put_does_not_land(void **state)
@@ -44,10 +44,10 @@ static void what_was_never_put_does_not_land(void **state)
     struct lp_landing landing;
     lp_landing_init(&landing);
     struct lp_op land = {.kind = LP_OP_LAND, .peer = 3, .seq = 4};
-    assert_false(lp_landing_land(&landing, &land));
+    assert_false(lp_landing_land(&landing, land.peer, &land));
     const struct lp_op put = put_of(4, 3);
     assert_true(lp_landing_put(&landing, &put));
-    assert_false(lp_landing_land(&landing, &land));
+    assert_false(lp_landing_land(&landing, land.peer, &land));
     check_land(&landing, 4, 3);
     lp_landing_free(&landing);
 }
