@@ -236,7 +236,7 @@ static struct hw_config joined(const struct hw_topology_ops *topology, uint32_t 
     hw.cube_w = 2, hw.cube_h = 1;
     hw.corner_count = 2;
     for (uint32_t kind = HW_LINK_LEVEL_1; kind < HW_LINK_KINDS; kind++)
-        hw.link[kind] = hw.link[HW_LINK_SIP];
+        hw.link[kind] = hw.link[HW_LINK_SIP_LINK];
     if (!topology->fit(sips, given, &size, &misfit))
         fail_msg("%s", misfit.text);
     hw_join_sips(&hw, topology, &size);
