@@ -132,17 +132,19 @@ uint32_t schedule_add(struct schedule_builder *builder, uint32_t rank, uint32_t 
     struct thread_steps *const t = &builder->rank[rank].thread[thread];
     if (!grow(builder, (void **)&t->step, t->count, &t->capacity, sizeof *t->step))
         return 0;
+    /* copied first: a copy of fields that have just been set waits for each of them */
+    struct schedule_step *const added = &t->step[t->count];
+    *added = step;
     const enum schedule_op op = (enum schedule_op)step.op;
     if (!schedule_op_sends(op))
-        step.send_to = SCHEDULE_NO_RANK;
+        added->send_to = SCHEDULE_NO_RANK;
     if (!schedule_op_receives(op))
-        step.recv_from = SCHEDULE_NO_RANK;
-    step.wait_first = t->waits;
-    step.wait_count = 0;
-    step.awaited = step.joined = 0;
+        added->recv_from = SCHEDULE_NO_RANK;
+    added->wait_first = t->waits;
+    added->wait_count = 0;
+    added->awaited = added->joined = 0;
     struct schedule *const s = builder->schedule;
     s->channels = step.channel >= s->channels ? step.channel + 1u : s->channels;
-    t->step[t->count] = step;
     return t->count++;
 }
 
