@@ -69,16 +69,16 @@ static struct schedule_chunks chunk_at(const struct rs_ag_place *p, uint32_t d, 
                                        uint32_t i, enum schedule_buffer buffer)
 {
     const enum ccl_collective collective = rs_ag_collective_of(p);
+    const uint32_t before = p->first[d] + at * p->group[d]; /* chunks of earlier groups */
     struct schedule_chunks chunks = {.buffer = (uint8_t)buffer};
     if (collective == CCL_ALL_REDUCE)
-        chunks.at = p->part * p->ranks + p->first[d] + at * p->group[d] + i;
+        chunks.at = p->part * p->ranks + before + i;
     else if (buffer == (collective == CCL_ALL_GATHER ? SCHEDULE_OUTPUT : SCHEDULE_INPUT))
         chunks.at = owner_of(p, d, at, i) * p->plan->parts + p->part;
     else if (buffer != SCHEDULE_SCRATCH)
         chunks.at = p->part; /* its own, the only one */
     else                     /* begins with the group of the first dimension */
-        chunks.at =
-            p->part * p->scratch + i + (d > 0 ? p->first[d] - p->first[1] + at * p->group[d] : 0);
+        chunks.at = p->part * p->scratch + (d > 0 ? before - p->first[1] : 0) + i;
     return chunks;
 }
 
