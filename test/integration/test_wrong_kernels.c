@@ -173,7 +173,7 @@ static void faults_of_two_kernels_name_the_lines_of_both(void **state)
                 "0.0.0 waits for room in E" AT(2906) ", PE 1.0.0 waits for room in E" AT(
                     2906) ", back to PE 0.0.0.");
     expect_text("sends_half_of_what_is_received", "",
-                "IpcqTypeMismatch: PE 1.0.0 received tile 0 from direction W as 4096 bytes" AT(
+                "IpcqTypeMismatch: PE 0.0.0 received tile 0 from direction W as 4096 bytes" AT(
                     3206) ", and it was sent as 2048 bytes" AT(3205) "; both ends must name one "
                                                                      "size\n");
 }
@@ -188,8 +188,8 @@ static void strict_validation_names_the_lines_of_both(void **state)
                                         1505};
     expect_wrong(&behind, strict);
     expect_text("sends_half_of_what_is_received", strict,
-                "IpcqTypeMismatch: PE 0.0.0 sent tile 0 in direction E as 2048 bytes of f16" AT(
-                    3205) ", and PE 1.0.0 received it from direction W, at ");
+                "IpcqTypeMismatch: PE 1.0.0 sent tile 0 in direction E as 2048 bytes of f16" AT(
+                    3205) ", and PE 0.0.0 received it from direction W, at ");
     expect_text("sends_a_cast_as_the_launch_s_type", strict,
                 "IpcqTypeMismatch: PE 0.0.0 sent tile 0 in direction E as 64 bytes of f32" AT(
                     3407) ", and PE 1.0.0 received it from direction W, at ");
