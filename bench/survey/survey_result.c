@@ -225,6 +225,8 @@ int survey_result_fill(struct survey *survey, struct survey_point *point, json_t
                        struct cw_error *error)
 {
     struct result_document document;
+    if (point->source == NULL) /* there was no memory for it */
+        return cw_error_memory(error, "the results");
     const int code = result_document_of(json, point->source, &document, error);
     if (code != CW_OK)
         return code;
