@@ -301,7 +301,8 @@ CW_API void cw_sim_stats(const struct cw_sim *sim, struct cw_stats *stats);
  * delivered, and no later ones; per worker, records of later events may have been, too. NULL: the
  * drain did not fail, or not at an event. */
 CW_API const struct cw_event *cw_failed_event(const struct cw_sim *sim);
-/* Whether event a comes before event b in the total order. */
+/* Whether event a comes before event b in the total order, of the model whose simulation the
+ * calling thread has run or added events to last. */
 CW_API bool cw_event_before(const struct cw_event *a, const struct cw_event *b);
 
 #ifdef __cplusplus

@@ -50,6 +50,14 @@ struct hw_jitter_kind {
     int64_t mean_ps, spread_ps; /* both <= 10^12 */
 };
 
+/* Its delays are random, not the same each time. */
+static inline bool hw_jitter_is_drawn(const struct hw_jitter_kind *kind)
+{
+    return kind->active &&
+           (kind->distribution == HW_JITTER_UNIFORM || kind->distribution == HW_JITTER_NORMAL ||
+            kind->distribution == HW_JITTER_EXPONENTIAL);
+}
+
 /* Words of `bits`. */
 static inline uint32_t hw_jitter_words(uint32_t end) { return (end + 63) / 64; }
 

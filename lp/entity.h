@@ -77,7 +77,7 @@ static inline uint32_t lp_entity_at(const struct lp_model *m, uint32_t entity, u
 
 static inline uint32_t lp_originator_of_pe(uint32_t pe_index) { return pe_index + 1; }
 
-/* The originator behind an entity that is seen from `sip`; and the entity of an originator. */
+/* The originator of an event whose entity is seen from `sip`; and the entity of an originator. */
 static inline uint32_t lp_originator(const struct lp_model *m, uint32_t entity, uint32_t sip)
 {
     if (entity == 0)

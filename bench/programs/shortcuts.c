@@ -20,9 +20,7 @@ static uint32_t asked_for(enum shortcut which, const struct run_options *options
 
 static bool draws(const struct hw_jitter_kind *kind)
 {
-    return kind->active && !kind->per_instance &&
-           (kind->distribution == HW_JITTER_UNIFORM || kind->distribution == HW_JITTER_NORMAL ||
-            kind->distribution == HW_JITTER_EXPONENTIAL);
+    return hw_jitter_is_drawn(kind) && !kind->per_instance;
 }
 
 /* Whether operations of one part take different times. */

@@ -329,12 +329,6 @@ uint32_t hw_fold_switch_sip(const struct hw_fold *fold, uint32_t number, uint32_
 
 /* ---- what a fold keeps ----------------------------------------------------------------------- */
 
-static bool is_drawn(const struct hw_jitter_kind *kind)
-{
-    return kind->distribution == HW_JITTER_UNIFORM || kind->distribution == HW_JITTER_NORMAL ||
-           kind->distribution == HW_JITTER_EXPONENTIAL;
-}
-
 static uint32_t turned(const struct hw_fold_digit *digit, uint32_t sip)
 {
     const uint32_t at = hw_fold_digit_of(digit, sip);
@@ -369,7 +363,7 @@ static bool keeps_jitter(const struct hw_jitter_kind *kind, const struct hw_fold
 {
     if (!kind->active)
         return true;
-    if (!is_drawn(kind))
+    if (!hw_jitter_is_drawn(kind))
         return keeps_only(kind, fold, name, why);
     snprintf(why, HW_FOLD_WHY_BYTES, "the jitter of %s is drawn for each %s", name,
              kind->per_instance ? "part, so SIPs differ" : "operation, so none repeats another");
