@@ -3,6 +3,7 @@
  */
 #include "lp/host/replay.h"
 
+#include <Judy.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,8 +138,7 @@ struct lp_replay {
     size_t due_count, due_capacity;
     bool has_ended, is_met; /* some cell's */
     int64_t now_ps;         /* of the event that asked for the turn */
-    struct episode **table;
-    size_t table_size, episode_count;
+    void *episodes;         /* JudyL: digest -> struct episode, the first of a list */
     struct lp_replay_counts counts;
     bool out_of_memory;
 };
@@ -840,11 +840,6 @@ static bool keep_later(struct lp_replay *replay, struct cell *cell, const struct
     return true;
 }
 
-static struct episode **slot_of(struct lp_replay *replay, uint64_t digest)
-{
-    return &replay->table[digest % replay->table_size];
-}
-
 /* Returns whether the episode is one. */
 static bool end_recording(struct lp_replay *replay, struct cell *cell, struct cw_error *error)
 {
@@ -897,8 +892,9 @@ static bool are_ages_alike(const struct episode *e, const struct moment *now)
 static struct episode *find(struct lp_replay *replay, const struct cell *cell)
 {
     const struct lp_idle_state *const state = &cell->begin.state;
-    for (struct episode *e = *slot_of(replay, state->digest); e != NULL; e = e->next)
-        if (e->digest == state->digest && e->words == state->count &&
+    void *const *const first = (void *const *)JudyLGet(replay->episodes, state->digest, PJE0);
+    for (struct episode *e = first != NULL ? *first : NULL; e != NULL; e = e->next)
+        if (e->words == state->count &&
             memcmp(e->word, state->word, e->words * sizeof *e->word) == 0 &&
             are_ages_alike(e, &cell->begin))
             return e;
@@ -907,25 +903,11 @@ static struct episode *find(struct lp_replay *replay, const struct cell *cell)
 
 static bool add_episode(struct lp_replay *replay, struct episode *e)
 {
-    if (replay->episode_count >= replay->table_size) {
-        const size_t size = 4 * replay->table_size + 1024;
-        struct episode **const table = calloc(size, sizeof *table);
-        if (table == NULL)
-            return false;
-        for (size_t i = 0; i < replay->table_size; i++)
-            for (struct episode *at = replay->table[i], *next; at != NULL; at = next) {
-                next = at->next;
-                at->next = table[at->digest % size];
-                table[at->digest % size] = at;
-            }
-        free(replay->table);
-        replay->table = table;
-        replay->table_size = size;
-    }
-    struct episode **const slot = slot_of(replay, e->digest);
-    e->next = *slot;
-    *slot = e;
-    replay->episode_count++;
+    void **const first = (void **)JudyLIns(&replay->episodes, e->digest, PJE0);
+    if (first == NULL || first == PPJERR)
+        return false;
+    e->next = *first;
+    *first = e;
     return true;
 }
 
@@ -1354,12 +1336,14 @@ void lp_replay_free(struct lp_replay *replay)
         return;
     while (replay->cells != NULL)
         drop_cell(replay, replay->cells);
-    for (size_t i = 0; i < replay->table_size; i++)
-        for (struct episode *e = replay->table[i], *next; e != NULL; e = next) {
+    Word_t digest = 0;
+    for (void **first = (void **)JudyLFirst(replay->episodes, &digest, PJE0); first != NULL;
+         first = (void **)JudyLNext(replay->episodes, &digest, PJE0))
+        for (struct episode *e = *first, *next; e != NULL; e = next) {
             next = e->next;
             free_episode(e);
         }
-    free(replay->table);
+    JudyLFreeArray(&replay->episodes, PJE0);
     free(replay->batches);
     free(replay->places);
     free(replay->of_sip);
@@ -1391,10 +1375,7 @@ static bool name_batches(struct lp_replay *replay)
     replay->batches = calloc(replay->batch_count + 1, sizeof *replay->batches);
     replay->places = malloc((count + 1) * sizeof *replay->places);
     replay->of_sip = calloc(m->sips, sizeof *replay->of_sip);
-    replay->table = calloc(1024, sizeof *replay->table);
-    replay->table_size = 1024;
-    if (replay->batches == NULL || replay->places == NULL || replay->of_sip == NULL ||
-        replay->table == NULL)
+    if (replay->batches == NULL || replay->places == NULL || replay->of_sip == NULL)
         return false;
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < m->sips; i++)
