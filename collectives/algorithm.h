@@ -51,13 +51,10 @@ struct ccl_call {
     /* Of a schedule: set to the number of its steps if memory has no room for them. NULL: not
      * wanted. */
     uint64_t *no_room;
-    /* Of a schedule whose algorithm has a rule for folds: the parts of this fold's representatives
-     * alone. It outlives the schedule. NULL: of all ranks. */
-    const struct hw_fold *fold;
-    /* [world_size] Of such a schedule: ranks whose parts will do (schedule.h, `partial`). NULL:
-     * all.
-     */
-    const bool *parts_of;
+    /* [wanted_count] Of a schedule whose algorithm has a rule for folds: the ranks whose parts are
+     * wanted, in the order of the schedule's (schedule.h, `partial`). NULL: all. */
+    const uint32_t *wanted;
+    uint32_t wanted_count;
 };
 
 /* The result of a neighbors() hook. */

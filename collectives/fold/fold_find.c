@@ -155,29 +155,23 @@ static struct ccl_call call_of_schedule(const struct finding *f)
                              .math = LP_MATH_SUM};
 }
 
-static struct schedule *ask(const struct finding *f, const struct ccl_call *call,
-                            struct cw_error *error)
+/* The parts of these ranks of the schedule. */
+static struct schedule *make_parts(void *arg, const uint32_t *wanted, uint32_t count,
+                                   struct cw_error *error)
 {
-    error->exit_code = CW_OK;
-    struct schedule *const made = CCL_HOOK("schedule()", f->by_steps->schedule, (call, error));
-    if (made == NULL && error->exit_code == CW_OK)
-        (void)cw_error_set(error, CW_USAGE, "%s makes no schedule", f->by_steps->name);
-    return made;
-}
-
-/* The parts of these ranks of the schedule, at least. */
-static struct schedule *make_parts(void *arg, const bool *parts_of, struct cw_error *error)
-{
-    struct ccl_call call = call_of_schedule(arg);
-    call.parts_of = parts_of;
-    return ask(arg, &call, error);
+    const struct finding *const f = arg;
+    struct ccl_call call = call_of_schedule(f);
+    call.wanted = wanted;
+    call.wanted_count = count;
+    return schedule_ask(f->by_steps, &call, error);
 }
 
 /* The schedule of the process group: the parts of a fold's representatives; or, where there is no
  * fold, all, or rank 0's alone, where the algorithm makes parts. */
 static struct schedule *make_schedule(struct finding *f, const struct hw_fold *fold)
 {
-    struct ccl_call call = call_of_schedule(f);
+    static const uint32_t first = 0;
+    const struct ccl_call call = call_of_schedule(f);
     struct ccl_refusal refusal;
     if (f->request->schedule != NULL)
         return schedule_share(f->request->schedule);
@@ -187,21 +181,10 @@ static struct schedule *make_schedule(struct finding *f, const struct hw_fold *f
         f->error->exit_code = CW_USAGE;
         return NULL;
     }
-    if (fold != NULL) {
-        call.fold = fold;
-        return ask(f, &call, f->error);
-    }
-    if (f->by_steps->folds == NULL)
-        return ask(f, &call, f->error);
-    bool *const first = calloc(call.world_size, sizeof *first);
-    if (first == NULL) {
-        (void)cw_error_memory(f->error, "the comparison of ranks");
-        return NULL;
-    }
-    first[0] = true;
-    struct schedule *const made = make_parts(f, first, f->error);
-    free(first);
-    return made;
+    if (fold != NULL)
+        return schedule_ask_folded(f->by_steps, &call, fold, f->error);
+    return f->by_steps->folds != NULL ? make_parts(f, &first, 1, f->error)
+                                      : schedule_ask(f->by_steps, &call, f->error);
 }
 
 /* The comparison of the calls that go by a schedule, if there are some. */

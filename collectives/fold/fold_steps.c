@@ -37,7 +37,7 @@
 #define NO_PEER UINT32_MAX
 
 /* Parts of a partial schedule that are made at a time: they fit into a near cache. */
-enum { RANKS_AT_ONCE = 16 };
+enum { RANKS_AT_ONCE = 8 };
 
 #define NO_NUMBER UINT32_MAX       /* none so far */
 #define NUMBERS   (UINT32_MAX - 1) /* several */
@@ -57,8 +57,9 @@ enum { MANY_THREADS = UINT16_MAX };
 
 struct fold_steps {
     struct fold_steps_request request;
-    struct schedule *schedule; /* if it is partial, with the parts that are being compared */
-    bool *parts_of;            /* [rank_count] of a partial schedule */
+    struct schedule *schedule; /* if it is partial, with a representative's part */
+    struct schedule *others;   /* with the parts of others of its class that are being compared, if
+                                  the schedule is partial; else NULL */
     struct schedule *whole;    /* of a partial one, for the program; NULL: not needed so far */
     uint32_t steps, places;    /* of a rank, that there is room for */
     uint32_t lanes;            /* of each SIP; 0: a rank has one shard */
@@ -67,14 +68,14 @@ struct fold_steps {
     bool rings_of_two;                   /* of SIPs: there are other ways round (schedule.h) */
     bool even;                           /* of all calls: chunks have equal lengths */
     uint32_t stamp;                      /* of the part that is being looked at */
-    struct stamped *number;              /* [rank_count] of the representative's peers */
-    struct stamped *image;    /* [rank_count] by that number: the peer in the other part */
-    uint32_t *peer;           /* [rank_count] by that number */
+    struct stamped *number;              /* [all ranks] of the representative's peers */
+    struct stamped *image;    /* [all ranks] by that number: the peer in the other part */
+    uint32_t *peer;           /* [all ranks] by that number */
     uint32_t *send, *receive; /* [steps of a rank] numbers of the representative's peers */
     bool *early;              /* [steps of a rank] of the representative: it may load early */
     uint32_t *part_number;    /* [parts] of the representative: its chunks' number in a block */
     bool one_each;            /* each part of the representative has one thread */
-    uint32_t *written;        /* [places of a rank] the stamp with which a step has written it */
+    uint64_t *written;        /* [places of a rank] as bits: a step of the part has written it */
     struct touched *touched;  /* [places of a rank] by steps so far */
     struct stamped *there, *back;     /* [places of a rank] the map between places, both ways */
     struct schedule_program *program; /* NULL: not needed so far */
@@ -85,7 +86,7 @@ struct pair {
     struct fold_steps *s;
     const struct hw_fold *fold;
     uint32_t r, x; /* the representative, and the other */
-    uint32_t sip_x;
+    uint32_t sip_r, sip_x;
     const struct schedule_rank *own, *other;
     uint32_t base_r[SCHEDULE_BUFFERS], base_x[SCHEDULE_BUFFERS]; /* places of chunks 0 */
     bool renumbers; /* some chunk has another number in its block */
@@ -100,6 +101,12 @@ struct pair {
 static uint32_t sip_of(const struct fold_steps *s, uint32_t rank)
 {
     return ccl_sip_of(&s->request.ccl->ranks, rank / s->schedule->members);
+}
+
+/* Where the schedule has a representative's part. */
+static uint32_t part_at(const struct schedule *schedule, uint32_t rank)
+{
+    return schedule->partial ? 0 : rank;
 }
 
 /* The rank on a SIP with this number among its members. */
@@ -179,20 +186,35 @@ static void write_places(struct fold_steps *s, uint32_t first, uint32_t count, u
     }
 }
 
+/* Bits of a word of a set of places, and how many places come after them. */
+struct bits {
+    uint64_t mask; /* 0: none */
+    uint32_t word, rest;
+};
+
+static struct bits bits_of(uint32_t first, uint32_t count)
+{
+    const uint32_t from = first % 64, here = count < 64 - from ? count : 64 - from;
+    const uint64_t mask = here == 0 ? 0 : UINT64_MAX >> (64 - here) << from;
+    return (struct bits){mask, first / 64, count - here};
+}
+
+static struct bits bits_after(struct bits bits) { return bits_of((bits.word + 1) * 64, bits.rest); }
+
 /* The same where each part has one thread, which alone touches the part's chunks (schedule.h,
  * "Parts"). */
 static bool read_own(const struct fold_steps *s, uint32_t first, uint32_t count)
 {
-    uint32_t written = 0;
-    for (uint32_t i = first; i < first + count; i++)
-        written |= s->written[i] == s->stamp;
-    return written == 0;
+    for (struct bits at = bits_of(first, count); at.mask != 0; at = bits_after(at))
+        if ((s->written[at.word] & at.mask) != 0)
+            return false;
+    return true;
 }
 
 static void write_own(struct fold_steps *s, uint32_t first, uint32_t count)
 {
-    for (uint32_t i = first; i < first + count; i++)
-        s->written[i] = s->stamp;
+    for (struct bits at = bits_of(first, count); at.mask != 0; at = bits_after(at))
+        s->written[at.word] |= at.mask;
 }
 
 /* The step of a thread reads and writes; returns whether it may load early, as far as its own
@@ -310,10 +332,11 @@ static const char *difference(struct pair *p, uint32_t thread, uint32_t i)
 
 /* ---- a part ---------------------------------------------------------------------------------- */
 
-static void set_bases(const struct schedule *schedule, uint32_t rank, uint32_t *base)
+/* Places of chunks 0 of a rank's buffers, which has the part at `at`. */
+static void set_bases(const struct schedule *schedule, uint32_t at, uint32_t *base)
 {
     for (unsigned buffer = 0; buffer < SCHEDULE_BUFFERS; buffer++)
-        base[buffer] = schedule_location(schedule, rank, buffer, 0);
+        base[buffer] = schedule_location(schedule, at, buffer, 0);
 }
 
 /* The number of a part's chunks. */
@@ -326,15 +349,23 @@ static void note_number(struct fold_steps *s, uint32_t part, struct schedule_chu
     *of_part = *of_part == NO_NUMBER || *of_part == number ? number : NUMBERS;
 }
 
+/* Begins a part: no step has read or written a place. */
+static void begin_part(struct fold_steps *s)
+{
+    s->stamp++;
+    memset(s->written, 0, (s->places / 64 + 1) * sizeof *s->written);
+}
+
 /* Peers, early loads and chunks of a representative's part. Returns whether several threads touch a
  * place that is written. */
 static bool look_at_part(struct fold_steps *s, uint32_t r)
 {
-    const struct schedule_rank *const own = &s->schedule->rank[r];
+    const uint32_t at = part_at(s->schedule, r);
+    const struct schedule_rank *const own = &s->schedule->rank[at];
     uint32_t base[SCHEDULE_BUFFERS], peers = 0;
     bool shared = false;
-    s->stamp++;
-    set_bases(s->schedule, r, base);
+    begin_part(s);
+    set_bases(s->schedule, at, base);
     for (uint32_t part = 0; part < s->schedule->parts; part++)
         s->part_number[part] = NO_NUMBER;
     s->one_each = s->schedule->file == NULL && own->thread_count == s->schedule->parts;
@@ -361,17 +392,16 @@ static bool look_at_part(struct fold_steps *s, uint32_t r)
 static bool keeps_outlets(const struct pair *p, const struct schedule_thread *thread)
 {
     const struct hw_config *const hw = p->s->request.hw;
-    const uint32_t sip_r = sip_of(p->s, p->r);
     for (uint32_t i = 0; p->s->rings_of_two && thread->other_way && i < thread->step_count; i++) {
         const struct schedule_step *const own = &p->own->step[thread->step_first + i],
                                           *const other = &p->other->step[thread->step_first + i];
         const enum schedule_op op = (enum schedule_op)own->op;
         if (schedule_op_sends(op) &&
-            schedule_other_way(hw, sip_r, sip_of(p->s, own->send_to)) !=
+            schedule_other_way(hw, p->sip_r, sip_of(p->s, own->send_to)) !=
                 schedule_other_way(hw, p->sip_x, sip_of(p->s, other->send_to)))
             return false;
         if (schedule_op_receives(op) &&
-            schedule_other_way(hw, sip_r, sip_of(p->s, own->recv_from)) !=
+            schedule_other_way(hw, p->sip_r, sip_of(p->s, own->recv_from)) !=
                 schedule_other_way(hw, p->sip_x, sip_of(p->s, other->recv_from)))
             return false;
     }
@@ -418,11 +448,9 @@ static bool is_mapped(struct pair *p)
 /* Compares the parts; the representative's has been looked at. */
 static bool keeps_part(struct pair *p)
 {
-    p->s->stamp++;
+    begin_part(p->s);
     if (!keeps_threads(p))
         return false;
-    set_bases(p->s->schedule, p->r, p->base_r);
-    set_bases(p->s->schedule, p->x, p->base_x);
     for (uint32_t t = 0; t < p->own->thread_count; t++)
         for (uint32_t i = 0; i < p->own->thread[t].step_count; i++) {
             const char *const what = difference(p, t, p->own->thread[t].step_first + i);
@@ -466,7 +494,7 @@ static int lay(struct fold_steps *s, struct cw_error *error)
 {
     const struct ccl_config *const ccl = s->request.ccl;
     if (s->program == NULL && s->whole == NULL && s->schedule->partial)
-        s->whole = s->request.make(s->request.arg, NULL, error);
+        s->whole = s->request.make(s->request.arg, NULL, 0, error);
     if (s->whole == NULL && s->schedule->partial)
         return error->exit_code;
     const struct program_request request = {
@@ -506,32 +534,33 @@ static bool keeps_pair(struct pair *p, struct cw_error *error)
     return keeps_laid(p);
 }
 
-/* Of a partial schedule, the parts of a representative and of some ranks of its class, from number
- * `first` on, in place of those that there were. */
-static int make_parts(struct fold_steps *s, const struct hw_fold *fold, uint32_t r, uint32_t first,
-                      struct cw_error *error)
+/* Makes parts of a partial schedule, in place of those that there were. */
+static int make_parts(struct fold_steps *s, struct schedule **parts, const uint32_t *wanted,
+                      uint32_t count, struct cw_error *error)
 {
-    const uint32_t sip = sip_of(s, r), rest = hw_fold_alike(fold) - first,
-                   count = rest < RANKS_AT_ONCE ? rest : RANKS_AT_ONCE;
-    if (!s->schedule->partial)
-        return CW_OK;
-    memset(s->parts_of, 0, s->schedule->rank_count * sizeof *s->parts_of);
-    s->parts_of[r] = true;
-    for (uint32_t k = first; k < first + count; k++)
-        s->parts_of[rank_on(s, hw_fold_member(fold, sip, k), 0)] = true;
-    struct schedule *const made = s->request.make(s->request.arg, s->parts_of, error);
+    struct schedule *const made = s->request.make(s->request.arg, wanted, count, error);
     if (made == NULL)
         return error->exit_code;
-    schedule_free(s->schedule);
-    s->schedule = made;
+    schedule_free(*parts);
+    *parts = made;
     return CW_OK;
+}
+
+/* The parts of some ranks of a representative's class, from number `first` on. */
+static int make_others(struct fold_steps *s, const struct hw_fold *fold, uint32_t sip,
+                       uint32_t first, struct cw_error *error)
+{
+    uint32_t wanted[RANKS_AT_ONCE], count = 0;
+    for (uint32_t k = first; k < hw_fold_alike(fold) && count < RANKS_AT_ONCE; k++)
+        wanted[count++] = rank_on(s, hw_fold_member(fold, sip, k), 0);
+    return make_parts(s, &s->others, wanted, count, error);
 }
 
 /* Room for a representative's steps and places, which are as many as those of its class. */
 static bool take_room(struct fold_steps *s, uint32_t r)
 {
-    const uint32_t steps = s->schedule->rank[r].step_count,
-                   places = schedule_locations(s->schedule, r);
+    const uint32_t at = part_at(s->schedule, r), steps = s->schedule->rank[at].step_count,
+                   places = schedule_locations(s->schedule, at);
     if (steps > s->steps || s->send == NULL) {
         s->steps = steps;
         free(s->send);
@@ -548,7 +577,7 @@ static bool take_room(struct fold_steps *s, uint32_t r)
         free(s->there);
         free(s->back);
         s->touched = calloc((size_t)places + 1, sizeof *s->touched);
-        s->written = calloc((size_t)places + 1, sizeof *s->written);
+        s->written = calloc((size_t)places / 64 + 1, sizeof *s->written);
         s->there = calloc((size_t)places + 1, sizeof *s->there);
         s->back = calloc((size_t)places + 1, sizeof *s->back);
     }
@@ -556,26 +585,46 @@ static bool take_room(struct fold_steps *s, uint32_t r)
            s->written != NULL && s->there != NULL && s->back != NULL;
 }
 
+/* The representative's part is there, and has been looked at. */
+static int begin_class(struct fold_steps *s, struct pair *p, struct cw_error *error)
+{
+    if (s->schedule->partial && make_parts(s, &s->schedule, &p->r, 1, error) != CW_OK)
+        return error->exit_code;
+    if (!take_room(s, p->r))
+        return cw_error_memory(error, "the comparison of a schedule's parts");
+    p->own = &s->schedule->rank[part_at(s->schedule, p->r)];
+    set_bases(s->schedule, part_at(s->schedule, p->r), p->base_r);
+    p->shared = look_at_part(s, p->r);
+    return CW_OK;
+}
+
+/* The pair with number k of the class. */
+static int go_to(struct pair *p, uint32_t k, struct cw_error *error)
+{
+    struct fold_steps *const s = p->s;
+    const bool partial = s->schedule->partial;
+    const uint32_t at = (k - 1) % RANKS_AT_ONCE;
+    if (partial && at == 0 && make_others(s, p->fold, p->sip_r, k, error) != CW_OK)
+        return error->exit_code;
+    const struct schedule *const schedule = partial ? s->others : s->schedule;
+    p->sip_x = hw_fold_member(p->fold, p->sip_r, k);
+    p->x = rank_on(s, p->sip_x, p->r % s->schedule->members);
+    p->other = &schedule->rank[partial ? at : p->x];
+    set_bases(schedule, partial ? at : p->x, p->base_x);
+    return CW_OK;
+}
+
 /* The ranks on the other SIPs of a representative's class. */
 static bool keeps_class(struct fold_steps *s, const struct hw_fold *fold, uint32_t r, char *why,
                         struct cw_error *error)
 {
-    const uint32_t sip = sip_of(s, r), member = r % s->schedule->members;
-    bool shared = false;
+    struct pair first = {.s = s, .fold = fold, .r = r, .sip_r = sip_of(s, r), .why = why};
+    if (hw_fold_alike(fold) > 1 && begin_class(s, &first, error) != CW_OK)
+        return fold_refuse(why, "%s", cw_error_text(error));
     for (uint32_t k = 1; k < hw_fold_alike(fold); k++) {
-        if ((k - 1) % RANKS_AT_ONCE == 0 && make_parts(s, fold, r, k, error) != CW_OK)
+        struct pair p = first;
+        if (go_to(&p, k, error) != CW_OK)
             return fold_refuse(why, "%s", cw_error_text(error));
-        if (k == 1 && !take_room(s, r)) {
-            (void)cw_error_memory(error, "the comparison of a schedule's parts");
-            return fold_refuse(why, "%s", cw_error_text(error));
-        }
-        if (k == 1)
-            shared = look_at_part(s, r);
-        struct pair p = {.s = s, .fold = fold, .r = r, .shared = shared, .why = why};
-        p.sip_x = hw_fold_member(fold, sip, k);
-        p.x = rank_on(s, p.sip_x, member);
-        p.own = &s->schedule->rank[r];
-        p.other = &s->schedule->rank[p.x];
         if (!keeps_pair(&p, error))
             return false;
     }
@@ -621,13 +670,11 @@ static bool has_rings_of_two(const struct hw_config *hw)
 static bool take_memory(struct fold_steps *s)
 {
     const struct schedule *const schedule = s->schedule;
-    s->number = calloc(schedule->rank_count, sizeof *s->number);
-    s->image = calloc(schedule->rank_count, sizeof *s->image);
-    s->peer = calloc(schedule->rank_count, sizeof *s->peer);
+    s->number = calloc(schedule->all_ranks, sizeof *s->number);
+    s->image = calloc(schedule->all_ranks, sizeof *s->image);
+    s->peer = calloc(schedule->all_ranks, sizeof *s->peer);
     s->part_number = calloc(schedule->parts, sizeof *s->part_number);
-    s->parts_of = calloc(schedule->rank_count, sizeof *s->parts_of);
-    return s->number != NULL && s->image != NULL && s->peer != NULL && s->part_number != NULL &&
-           s->parts_of != NULL;
+    return s->number != NULL && s->image != NULL && s->peer != NULL && s->part_number != NULL;
 }
 
 int fold_steps_create(const struct fold_steps_request *request, struct fold_steps **out,
@@ -666,7 +713,7 @@ void fold_steps_free(struct fold_steps *s)
     schedule_program_free(s->program);
     schedule_free(s->whole);
     schedule_free(s->schedule);
-    free(s->parts_of);
+    schedule_free(s->others);
     free(s->number);
     free(s->image);
     free(s->peer);

@@ -19,14 +19,13 @@
 
 struct fold_steps;
 
-/* The parts of some ranks ([ranks]), or of all (NULL). NULL: *error says why. */
-typedef struct schedule *fold_steps_make_fn(void *arg, const bool *parts_of,
+/* The parts of some ranks (wanted[count]), or of all (NULL). NULL: *error says why. */
+typedef struct schedule *fold_steps_make_fn(void *arg, const uint32_t *wanted, uint32_t count,
                                             struct cw_error *error);
 
 struct fold_steps_request {
-    struct schedule
-        *schedule;            /* without faults; no sketch; if it is partial, rank 0 has its part */
-    fold_steps_make_fn *make; /* of a partial schedule the others; else NULL */
+    struct schedule *schedule; /* without faults; no sketch; if it is partial, of rank 0 */
+    fold_steps_make_fn *make;  /* of a partial schedule the others; else NULL */
     void *arg;
     const struct hw_config *hw;
     const struct ccl_config *ccl;

@@ -466,43 +466,22 @@ static int check_mapper_of_schedule(const struct install_plans *plans, struct cw
                         plans->algorithm_name, plans->config->mapper);
 }
 
-/* Asks the algorithm for its schedule; in a folded world the parts of representatives will do. */
-static struct schedule *ask_for_schedule(const struct install_plans *plans, struct ccl_call call,
-                                         struct cw_error *error)
-{
-    const struct hw_fold *const fold = plans->fold;
-    const bool makes_parts = fold != NULL && plans->algorithm->folds != NULL && !call.sketch;
-    bool *const parts_of = makes_parts ? calloc(fold->of, sizeof *parts_of) : NULL;
-    for (uint32_t i = 0; parts_of != NULL && i < fold->sips; i++)
-        parts_of[hw_fold_sip(fold, i)] = true;
-    call.parts_of = parts_of;
-    error->exit_code = CW_OK; /* a hook of a shared object may leave it */
-    struct schedule *const made =
-        CCL_HOOK("schedule()", plans->algorithm->schedule, (&call, error));
-    free(parts_of);
-    return made;
-}
-
-/* Makes the schedule, if there is none yet; in a folded world the representatives' parts are kept.
- */
+/* Makes the schedule, if there is none yet; in a folded world the representatives' parts. */
 static int make_schedule(struct install_plans *plans, const struct ccl_call *call,
                          struct cw_error *error)
 {
-    error->exit_code = CW_OK;
-    if (plans->schedule == NULL)
-        plans->schedule = ask_for_schedule(plans, *call, error);
-    if (plans->schedule == NULL && error->exit_code == CW_OK)
-        return cw_error_set(error, CW_USAGE,
-                            "%s makes no schedule, and does not say why (its schedule())",
-                            plans->algorithm_name);
-    if (plans->schedule == NULL)
-        return error->exit_code;
-    if (plans->fold == NULL || plans->schedule->fold != NULL)
+    struct schedule *const given = plans->schedule;
+    if (given != NULL && (plans->fold == NULL || given->fold != NULL))
         return CW_OK;
-    struct schedule *const whole = plans->schedule;
-    plans->schedule = schedule_folded(whole, plans->fold);
-    schedule_free(whole);
-    return plans->schedule != NULL ? CW_OK : install_plan_no_memory(error);
+    if (given != NULL) {
+        plans->schedule = schedule_folded(given, plans->fold);
+        schedule_free(given);
+        return plans->schedule != NULL ? CW_OK : install_plan_no_memory(error);
+    }
+    plans->schedule = plans->fold != NULL
+                          ? schedule_ask_folded(plans->algorithm, call, plans->fold, error)
+                          : schedule_ask(plans->algorithm, call, error);
+    return plans->schedule != NULL ? CW_OK : error->exit_code;
 }
 
 /* Makes the schedule, maps it to the machine, and joins its threads. */

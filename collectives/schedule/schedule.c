@@ -1,11 +1,12 @@
 /*
- * schedule.c: names, spans and memory of any schedule (schedule.h).
+ * schedule.c: what an algorithm makes, names, spans and memory of any schedule (schedule.h).
  */
 #include "collectives/schedule/schedule.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/hook.h"
 #include "hw/route.h"
 
 const char *schedule_op_name(enum schedule_op op)
@@ -84,6 +85,57 @@ struct schedule *schedule_folded(struct schedule *whole, const struct hw_fold *f
     return NULL;
 }
 
+struct schedule *schedule_ask(const struct ccl_algorithm *algorithm, const struct ccl_call *call,
+                              struct cw_error *error)
+{
+    error->exit_code = CW_OK; /* a hook of a shared object may leave it */
+    struct schedule *const made = CCL_HOOK("schedule()", algorithm->schedule, (call, error));
+    if (made == NULL && error->exit_code == CW_OK)
+        (void)cw_error_set(error, CW_USAGE,
+                           "%s makes no schedule, and does not say why (its schedule())",
+                           algorithm->name);
+    return made;
+}
+
+/* The representatives' parts alone. */
+static struct schedule *ask_for_parts(const struct ccl_algorithm *algorithm, struct ccl_call call,
+                                      const struct hw_fold *fold, struct cw_error *error)
+{
+    uint32_t *const wanted = malloc(fold->sips * sizeof *wanted);
+    if (wanted == NULL) {
+        (void)cw_error_memory(error, "a schedule");
+        return NULL;
+    }
+    for (uint32_t i = 0; i < fold->sips; i++)
+        wanted[i] = hw_fold_sip(fold, i);
+    call.wanted = wanted;
+    call.wanted_count = fold->sips;
+    struct schedule *const made = schedule_ask(algorithm, &call, error);
+    free(wanted);
+    return made;
+}
+
+struct schedule *schedule_ask_folded(const struct ccl_algorithm *algorithm,
+                                     const struct ccl_call *call, const struct hw_fold *fold,
+                                     struct cw_error *error)
+{
+    struct schedule *const made = algorithm->folds != NULL
+                                      ? ask_for_parts(algorithm, *call, fold, error)
+                                      : schedule_ask(algorithm, call, error);
+    if (made == NULL)
+        return NULL;
+    if (made->partial) {
+        made->partial = false;
+        made->fold = fold;
+        return made;
+    }
+    struct schedule *const folded = schedule_folded(made, fold);
+    schedule_free(made);
+    if (folded == NULL)
+        (void)cw_error_memory(error, "a schedule");
+    return folded;
+}
+
 uint32_t schedule_blocks(const struct schedule *s, unsigned buffer)
 {
     const bool gathers = s->collective == CCL_ALL_GATHER, swaps = s->collective == CCL_ALL_TO_ALL,
@@ -91,7 +143,7 @@ uint32_t schedule_blocks(const struct schedule *s, unsigned buffer)
     const bool many = buffer == SCHEDULE_INPUT    ? scatters || swaps
                       : buffer == SCHEDULE_OUTPUT ? gathers || swaps
                                                   : false;
-    return many ? schedule_ranks(s) : 1;
+    return many ? s->all_ranks : 1;
 }
 
 uint32_t schedule_chain(const struct schedule_rank *rank, uint32_t thread, uint32_t step)

@@ -136,6 +136,7 @@ struct schedule {
     char name[64];
     enum ccl_collective collective;
     uint32_t rank_count;        /* in rank[] */
+    uint32_t all_ranks;         /* rank_count, where rank[] has not only some of them */
     const struct hw_fold *fold; /* of the process group's ranks; NULL: all ranks are there */
     uint32_t root;              /* of a broadcast or a reduce */
     uint32_t members;           /* of each rank of the process group; 1: these are its ranks */
@@ -152,8 +153,9 @@ struct schedule {
     bool direct;  /* of an all-to-all: each block goes straight to its rank, in one step of one
                      chunk, and blocks may have any sizes: no thread waits forever, whichever
                      steps move nothing (schedule_messages.h) */
-    bool partial; /* only ranks that were asked for have parts (struct ccl_call, `parts_of`). Steps
-                     of several chunks keep numbers. To be compared, or folded */
+    bool partial; /* rank[] has the ranks that were asked for (struct ccl_call, `wanted`). Steps of
+                     several chunks keep numbers, and no two buffers of different sizes are one. To
+                     be compared, or folded */
     bool near;    /* of a sketch: all messages take as long as rank 0's; else as long as the
                      messages of all ranks in the mean */
     uint64_t steps; /* of all ranks; of a sketch, the steps of the schedule that it stands for */
@@ -170,15 +172,17 @@ void schedule_free(struct schedule *schedule);
 /* One owner more, which frees it likewise. On the host, one thread at a time. */
 struct schedule *schedule_share(struct schedule *schedule);
 
-/* Of a schedule of all ranks, whose parts the fold maps onto each other: the representatives'
- * parts. The fold outlives the result, which may become an owner of the whole. NULL: out of memory.
+/* The schedule that an algorithm makes for a call. NULL: *error says why. */
+struct schedule *schedule_ask(const struct ccl_algorithm *algorithm, const struct ccl_call *call,
+                              struct cw_error *error);
+/* Of a schedule whose parts the fold maps onto each other: the representatives' parts, which are
+ * made alone where the algorithm can. The fold outlives the result. */
+struct schedule *schedule_ask_folded(const struct ccl_algorithm *algorithm,
+                                     const struct ccl_call *call, const struct hw_fold *fold,
+                                     struct cw_error *error);
+/* The same of a schedule of all ranks; the result may become an owner of it. NULL: out of memory.
  */
 struct schedule *schedule_folded(struct schedule *whole, const struct hw_fold *fold);
-/* All ranks. */
-static inline uint32_t schedule_ranks(const struct schedule *schedule)
-{
-    return schedule->fold == NULL ? schedule->rank_count : schedule->fold->of * schedule->members;
-}
 /* The place in rank[] of a rank's representative; and the rank at a place. */
 static inline uint32_t schedule_place_of(const struct schedule *schedule, uint32_t rank)
 {

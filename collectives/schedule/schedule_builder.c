@@ -1,6 +1,7 @@
 /*
- * schedule_builder.c: makes schedules (schedule_builder.h). While it is being made, each thread has
- * a growing array of its own; the schedule then has one array per rank.
+ * schedule_builder.c: makes schedules (schedule_builder.h). Steps go into the array of their rank
+ * at once. Where a rank's threads were made one after the other, it is as it will be; else the
+ * steps are sorted at the end, by the runs in which they were added.
  */
 #include "collectives/schedule/schedule_builder.h"
 
@@ -10,25 +11,25 @@
 #include "collectives/schedule/schedule_values.h"
 #include "core/os/host_limits.h"
 
-struct thread_steps {
-    struct schedule_step *step; /* .wait_first: in `wait`; a step's waits follow each other */
-    uint32_t count, capacity;
-    struct schedule_wait *wait;
-    uint32_t waits, wait_capacity;
-    uint32_t part, line;
-    bool other_way;
+/* Steps of one thread that were added one after the other, up to the next run. */
+struct run {
+    uint32_t thread, first;
 };
 
-struct rank_threads {
-    struct thread_steps *thread;
-    uint32_t count, capacity;
+/* A rank's arrays while they grow. */
+struct room {
+    uint32_t threads, steps, waits, runs; /* that there is room for */
+    uint32_t run_count;
+    struct run *run;
 };
 
 struct schedule_builder {
+    /* Until it is built, a thread's step_first is the step that was added to it last. */
     struct schedule *schedule;
-    struct rank_threads *rank; /* [rank_count] */
+    struct room *room; /* [rank_count] */
     uint32_t rank_count;
-    bool failed; /* memory has run out */
+    uint32_t steps; /* of a rank that are expected */
+    bool failed;    /* memory has run out */
 };
 
 /* Room for one more element of an array; false: there is none. */
@@ -48,8 +49,7 @@ static bool grow(struct schedule_builder *b, void **array, uint32_t count, uint3
     return true;
 }
 
-/* Each step is in its thread's array, whose capacity may be twice the number of steps, and at the
- * end also in its rank's. */
+/* A rank's array may have room for twice its steps, and is copied if they have to be sorted. */
 int schedule_has_room(uint64_t steps, struct cw_error *error)
 {
     const uint64_t each = 3 * sizeof(struct schedule_step), memory = host_limits_memory_bytes();
@@ -69,20 +69,25 @@ struct schedule_builder *schedule_builder_create(const char *name, enum ccl_coll
         return NULL;
     b->rank_count = ranks;
     b->schedule = calloc(1, sizeof *b->schedule);
-    b->rank = calloc(ranks, sizeof *b->rank);
+    b->room = calloc(ranks, sizeof *b->room);
     if (b->schedule != NULL)
         b->schedule->rank = calloc(ranks, sizeof *b->schedule->rank);
-    if (b->schedule == NULL || b->rank == NULL || b->schedule->rank == NULL) {
+    if (b->schedule == NULL || b->room == NULL || b->schedule->rank == NULL) {
         schedule_builder_free(b);
         return NULL;
     }
     strncpy(b->schedule->name, name, sizeof b->schedule->name - 1);
     b->schedule->collective = collective;
-    b->schedule->rank_count = ranks;
+    b->schedule->rank_count = b->schedule->all_ranks = ranks;
     b->schedule->members = 1;
     b->schedule->parts = parts;
     b->schedule->channels = 1;
     return b;
+}
+
+void schedule_builder_expect(struct schedule_builder *builder, uint64_t steps)
+{
+    builder->steps = steps < UINT32_MAX / 2 ? (uint32_t)steps : 0;
 }
 
 struct schedule *schedule_builder_head(struct schedule_builder *builder)
@@ -104,48 +109,74 @@ void schedule_chunks_of(struct schedule_builder *builder, uint32_t rank, uint32_
 
 uint32_t schedule_thread(struct schedule_builder *builder, uint32_t rank, uint32_t part)
 {
-    struct rank_threads *const r = &builder->rank[rank];
-    if (!grow(builder, (void **)&r->thread, r->count, &r->capacity, sizeof *r->thread))
+    struct schedule_rank *const r = &builder->schedule->rank[rank];
+    if (!grow(builder, (void **)&r->thread, r->thread_count, &builder->room[rank].threads,
+              sizeof *r->thread))
         return 0;
-    r->thread[r->count] = (struct thread_steps){.part = part};
-    return r->count++;
+    r->thread[r->thread_count] = (struct schedule_thread){.part = part};
+    return r->thread_count++;
 }
 
 void schedule_thread_line(struct schedule_builder *builder, uint32_t rank, uint32_t thread,
                           uint32_t line)
 {
     if (!builder->failed)
-        builder->rank[rank].thread[thread].line = line;
+        builder->schedule->rank[rank].thread[thread].line = line;
 }
 
 void schedule_thread_other_way(struct schedule_builder *builder, uint32_t rank, uint32_t thread)
 {
     if (!builder->failed)
-        builder->rank[rank].thread[thread].other_way = true;
+        builder->schedule->rank[rank].thread[thread].other_way = true;
+}
+
+/* Room for a step, the first of a rank for as many as are expected. */
+static bool grow_steps(struct schedule_builder *b, struct schedule_rank *r, struct room *room)
+{
+    if (room->steps == 0 && b->steps > 0) {
+        r->step = malloc(b->steps * sizeof *r->step);
+        room->steps = r->step != NULL ? b->steps : 0;
+    }
+    return grow(b, (void **)&r->step, r->step_count, &room->steps, sizeof *r->step);
+}
+
+struct schedule_step *schedule_next(struct schedule_builder *builder, uint32_t rank,
+                                    uint32_t thread)
+{
+    struct schedule_rank *const r = &builder->schedule->rank[rank];
+    struct room *const room = &builder->room[rank];
+    if (builder->failed || (r->step_count == room->steps && !grow_steps(builder, r, room)))
+        return NULL;
+    if (room->run_count == 0 || room->run[room->run_count - 1].thread != thread) {
+        if (!grow(builder, (void **)&room->run, room->run_count, &room->runs, sizeof *room->run))
+            return NULL;
+        room->run[room->run_count++] = (struct run){thread, r->step_count};
+    }
+    struct schedule_step *const step = &r->step[r->step_count];
+    r->thread[thread].step_first = r->step_count++;
+    r->thread[thread].step_count++;
+    step->wait_first = r->wait_count;
+    step->wait_count = 0;
+    step->awaited = step->joined = 0;
+    return step;
 }
 
 uint32_t schedule_add(struct schedule_builder *builder, uint32_t rank, uint32_t thread,
                       struct schedule_step step)
 {
-    if (builder->failed)
+    struct schedule_step *const added = schedule_next(builder, rank, thread);
+    if (added == NULL)
         return 0;
-    struct thread_steps *const t = &builder->rank[rank].thread[thread];
-    if (!grow(builder, (void **)&t->step, t->count, &t->capacity, sizeof *t->step))
-        return 0;
-    /* copied first: a copy of fields that have just been set waits for each of them */
-    struct schedule_step *const added = &t->step[t->count];
-    *added = step;
     const enum schedule_op op = (enum schedule_op)step.op;
-    if (!schedule_op_sends(op))
-        added->send_to = SCHEDULE_NO_RANK;
-    if (!schedule_op_receives(op))
-        added->recv_from = SCHEDULE_NO_RANK;
-    added->wait_first = t->waits;
-    added->wait_count = 0;
-    added->awaited = added->joined = 0;
     struct schedule *const s = builder->schedule;
+    step.wait_first = added->wait_first;
+    step.wait_count = 0;
+    step.awaited = step.joined = 0;
+    step.send_to = schedule_op_sends(op) ? step.send_to : SCHEDULE_NO_RANK;
+    step.recv_from = schedule_op_receives(op) ? step.recv_from : SCHEDULE_NO_RANK;
+    *added = step;
     s->channels = step.channel >= s->channels ? step.channel + 1u : s->channels;
-    return t->count++;
+    return s->rank[rank].thread[thread].step_count - 1;
 }
 
 /* Chunks at one place of a rank's memory. */
@@ -185,10 +216,8 @@ void schedule_join(struct schedule_builder *builder, uint32_t rank, uint32_t thr
 {
     if (builder->failed)
         return;
-    const struct thread_steps *const t = &builder->rank[rank].thread[thread];
-    struct schedule_step *const step = &t->step[t->count - 1];
-    step->joined = t->count > 1 && goes_on(builder->schedule, step - 1, step) ? SCHEDULE_JOINED
-                                                                              : SCHEDULE_APART;
+    struct schedule_rank *const r = &builder->schedule->rank[rank];
+    r->step[r->thread[thread].step_first].joined = SCHEDULE_JOINED;
 }
 
 void schedule_wait_for(struct schedule_builder *builder, uint32_t rank, uint32_t thread,
@@ -196,52 +225,78 @@ void schedule_wait_for(struct schedule_builder *builder, uint32_t rank, uint32_t
 {
     if (builder->failed)
         return;
-    struct thread_steps *const t = &builder->rank[rank].thread[thread];
-    if (!grow(builder, (void **)&t->wait, t->waits, &t->wait_capacity, sizeof *t->wait))
+    struct schedule_rank *const r = &builder->schedule->rank[rank];
+    struct schedule_step *const step = &r->step[r->thread[thread].step_first];
+    if (!grow(builder, (void **)&r->wait, r->wait_count, &builder->room[rank].waits,
+              sizeof *r->wait))
         return;
-    t->wait[t->waits++] = wait;
-    t->step[t->count - 1].wait_count++;
+    if (step->wait_count == 0)
+        step->wait_first = r->wait_count;
+    r->wait[r->wait_count++] = wait;
+    step->wait_count++;
 }
 
-/* Moves a rank's threads into its three arrays. False: out of memory. */
-static bool flatten(struct rank_threads *from, struct schedule_rank *to)
+/* Each thread's steps were added one after the other, and the threads in their order. */
+static bool is_sorted(const struct room *room)
 {
-    for (uint32_t i = 0; i < from->count; i++) {
-        to->step_count += from->thread[i].count;
-        to->wait_count += from->thread[i].waits;
-    }
-    to->thread_count = from->count;
-    to->thread = calloc(to->thread_count + 1, sizeof *to->thread);
-    to->step = calloc(to->step_count + 1, sizeof *to->step);
-    to->wait = calloc(to->wait_count + 1, sizeof *to->wait);
-    if (to->thread == NULL || to->step == NULL || to->wait == NULL)
-        return false;
-    uint32_t steps = 0, waits = 0;
-    for (uint32_t i = 0; i < from->count; i++) {
-        const struct thread_steps *const t = &from->thread[i];
-        to->thread[i] = (struct schedule_thread){.step_first = steps,
-                                                 .step_count = t->count,
-                                                 .part = t->part,
-                                                 .line = t->line,
-                                                 .other_way = t->other_way};
-        for (uint32_t k = 0; k < t->count; k++) {
-            to->step[steps] = t->step[k];
-            to->step[steps++].wait_first += waits;
-        }
-        if (t->waits > 0)
-            memcpy(to->wait + waits, t->wait, t->waits * sizeof *t->wait);
-        waits += t->waits;
-        free(from->thread[i].step);
-        free(from->thread[i].wait);
-        from->thread[i].step = NULL;
-        from->thread[i].wait = NULL;
-    }
+    for (uint32_t i = 1; i < room->run_count; i++)
+        if (room->run[i].thread <= room->run[i - 1].thread)
+            return false;
     return true;
+}
+
+/* Puts each thread's steps one after the other; false: out of memory. */
+static bool sort_steps(struct schedule_rank *rank, const struct room *room)
+{
+    struct schedule_step *const sorted = malloc(rank->step_count * sizeof *sorted);
+    uint32_t *const at = malloc(rank->thread_count * sizeof *at);
+    for (uint32_t t = 0; at != NULL && t < rank->thread_count; t++)
+        at[t] = rank->thread[t].step_first;
+    for (uint32_t i = 0; sorted != NULL && at != NULL && i < room->run_count; i++) {
+        const struct run *const run = &room->run[i];
+        const uint32_t end = i + 1 < room->run_count ? run[1].first : rank->step_count;
+        memcpy(&sorted[at[run->thread]], &rank->step[run->first],
+               (end - run->first) * sizeof *sorted);
+        at[run->thread] += end - run->first;
+    }
+    const bool good = sorted != NULL && at != NULL;
+    free(at);
+    free(good ? rank->step : sorted);
+    rank->step = good ? sorted : rank->step;
+    return good;
+}
+
+/* Gives back the room that is left in an array, which is there even if it is empty. False: out of
+ * memory. */
+static bool trim(void **array, uint32_t count, uint32_t capacity, size_t bytes)
+{
+    if (*array != NULL && capacity - count <= count / 8)
+        return true;
+    void *const smaller = realloc(*array, (count > 0 ? count : 1) * bytes);
+    if (smaller != NULL)
+        *array = smaller;
+    return *array != NULL;
+}
+
+/* Brings a rank's arrays into their shape; false: out of memory. */
+static bool settle(struct schedule_rank *rank, const struct room *room)
+{
+    for (uint32_t t = 0, first = 0; t < rank->thread_count; t++) {
+        rank->thread[t].step_first = first;
+        first += rank->thread[t].step_count;
+    }
+    if (!is_sorted(room) && !sort_steps(rank, room))
+        return false;
+    return trim((void **)&rank->thread, rank->thread_count, room->threads, sizeof *rank->thread) &&
+           trim((void **)&rank->step, rank->step_count, room->steps, sizeof *rank->step) &&
+           trim((void **)&rank->wait, rank->wait_count, room->waits, sizeof *rank->wait);
 }
 
 /* Notes which steps others wait for. A wait for a step that does not exist is left to the check. */
 static void mark_awaited(struct schedule_rank *rank)
 {
+    if (rank->wait_count == 0)
+        return;
     for (uint32_t t = 0; t < rank->thread_count; t++)
         for (uint32_t k = 0; k < rank->thread[t].step_count; k++) {
             const struct schedule_step *const step = &rank->step[rank->thread[t].step_first + k];
@@ -269,15 +324,17 @@ static bool adds_on(const struct schedule *s, uint32_t r, const struct schedule_
     return src + step->count <= dst || dst + step->count <= src;
 }
 
-/* Steps that wait, or that follow one which is waited for, are joined to none. No more than
- * UINT8_MAX are carried out as one. */
+/* Steps that wait, or that follow one which is waited for or which they cannot continue, are joined
+ * to none. No more than UINT8_MAX are carried out as one. */
 static void mark_joined(const struct schedule *s, uint32_t r)
 {
     const struct schedule_rank *const rank = &s->rank[r];
     for (uint32_t t = 0; t < rank->thread_count; t++) {
         struct schedule_step *const step = &rank->step[rank->thread[t].step_first];
         for (uint32_t k = 0, chain = 1; k < rank->thread[t].step_count; k++) {
-            if (step[k].wait_count > 0 || k == 0 || step[k - 1].awaited != 0)
+            if (step[k].joined == SCHEDULE_JOINED &&
+                (step[k].wait_count > 0 || k == 0 || step[k - 1].awaited != 0 ||
+                 !goes_on(s, &step[k - 1], &step[k])))
                 step[k].joined = SCHEDULE_APART;
             if (k > 0 && step[k].joined == SCHEDULE_APART && adds_on(s, r, &step[k]))
                 step[k].joined = SCHEDULE_ADDS_ON;
@@ -294,9 +351,7 @@ struct schedule *schedule_build(struct schedule_builder *builder, struct cw_erro
     bool built = s != NULL && !builder->failed;
     uint64_t counted = 0;
     for (uint32_t r = 0; built && r < s->rank_count; r++) {
-        if (s->partial && builder->rank[r].count == 0)
-            continue;
-        built = flatten(&builder->rank[r], &s->rank[r]);
+        built = settle(&s->rank[r], &builder->room[r]);
         if (built)
             mark_awaited(&s->rank[r]);
         if (built)
@@ -318,14 +373,9 @@ void schedule_builder_free(struct schedule_builder *builder)
 {
     if (builder == NULL)
         return;
-    for (uint32_t r = 0; builder->rank != NULL && r < builder->rank_count; r++) {
-        for (uint32_t i = 0; i < builder->rank[r].count; i++) {
-            free(builder->rank[r].thread[i].step);
-            free(builder->rank[r].thread[i].wait);
-        }
-        free(builder->rank[r].thread);
-    }
+    for (uint32_t r = 0; builder->room != NULL && r < builder->rank_count; r++)
+        free(builder->room[r].run);
     schedule_free(builder->schedule);
-    free(builder->rank);
+    free(builder->room);
     free(builder);
 }

@@ -22,8 +22,11 @@ int schedule_has_room(uint64_t steps, struct cw_error *error);
 
 struct schedule_builder *schedule_builder_create(const char *name, enum ccl_collective collective,
                                                  uint32_t ranks, uint32_t parts);
-/* The schedule as it will be: name, in_place, members, bytes, file, partial may be set; of a
- * sketch, sketch, near and steps. Steps that are not set are counted. NULL: out of memory. */
+/* Steps of each rank, more or less, for which there will be room at once. */
+void schedule_builder_expect(struct schedule_builder *builder, uint64_t steps);
+/* The schedule as it will be: name, in_place, members, bytes, file, partial and all_ranks may be
+ * set; of a sketch, sketch, near and steps. Steps that are not set are counted. NULL: out of
+ * memory. */
 struct schedule *schedule_builder_head(struct schedule_builder *builder);
 /* Chunks of a rank's buffers, all parts together. */
 void schedule_chunks_of(struct schedule_builder *builder, uint32_t rank, uint32_t input,
@@ -41,14 +44,18 @@ void schedule_thread_other_way(struct schedule_builder *builder, uint32_t rank, 
  */
 uint32_t schedule_add(struct schedule_builder *builder, uint32_t rank, uint32_t thread,
                       struct schedule_step step);
+/* Appends a step to a thread, for the caller to fill, all but `wait_...`, `awaited`, `joined`. Its
+ * channel is below the head's `channels`. NULL: out of memory. */
+struct schedule_step *schedule_next(struct schedule_builder *builder, uint32_t rank,
+                                    uint32_t thread);
 /*
  * Joins the step that was added last to `thread` with the one before it, if it adds to the same
  * sum, or sends the same chunks, and no other thread comes between: nothing is waited for there. No
  * step may read a sum that only a joined step adds to.
  */
 void schedule_join(struct schedule_builder *builder, uint32_t rank, uint32_t thread);
-/* The step that was added last to `thread` waits for another thread's step, which may come later.
- */
+/* The step that was added last to `thread` waits for another thread's step, which may come later. A
+ * step's waits are given one after the other. */
 void schedule_wait_for(struct schedule_builder *builder, uint32_t rank, uint32_t thread,
                        struct schedule_wait wait);
 /* Frees the builder, which may be NULL. NULL: CW_NO_RESOURCE. The schedule is not checked:

@@ -77,7 +77,7 @@ const char *schedule_place(const struct schedule *schedule, uint32_t rank, uint3
 {
     char own[SCHEDULE_PLACE_BYTES];
     uint32_t line = 0;
-    if (rank < schedule->rank_count && thread != UINT32_MAX) {
+    if (schedule->file != NULL && rank < schedule->rank_count && thread != UINT32_MAX) {
         const struct schedule_rank *const of = &schedule->rank[rank];
         line = step != UINT32_MAX ? of->step[of->thread[thread].step_first + step].line
                                   : of->thread[thread].line;

@@ -164,7 +164,7 @@ static uint32_t thread_of_lane(const struct schedule_program *program, uint32_t 
 uint32_t schedule_program_thread(const struct schedule_program *program, uint32_t group_rank,
                                  uint32_t pe_of_sip)
 {
-    if (group_rank >= schedule_ranks(program->schedule) / program->schedule->members)
+    if (group_rank >= program->schedule->all_ranks / program->schedule->members)
         return UINT32_MAX;
     const uint32_t at = pe_of_sip - program->ranks->first_pe; /* wraps below it */
     if (at >= program->pes_of_sip)

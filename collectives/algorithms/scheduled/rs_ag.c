@@ -286,81 +286,111 @@ bool rs_ag_folds(const struct rs_ag *plan, const struct hw_fold *fold, char why[
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-/* The part of this rank is made. */
-static bool is_made(const struct rs_ag *plan, bool partial, uint32_t rank)
-{
-    return !partial || plan->call->parts_of[rank];
-}
+/* Where the steps of a plan's ranks are made. */
+struct making {
+    const struct rs_ag *plan;
+    bool sketch, partial;    /* as the schedule */
+    uint64_t steps;          /* of all ranks */
+    uint32_t ranks;          /* in the schedule */
+    struct rs_ag_part *like; /* [parts] of a sketch; else NULL */
+    uint32_t *number_of; /* [world_size] of ranks, where places are numbered otherwise; else NULL */
+};
 
-static uint32_t ranks_made(const struct rs_ag *plan, bool partial, uint32_t ranks)
+static int check_fits(const struct rs_ag *plan, struct cw_error *error)
 {
-    uint32_t made = 0;
-    for (uint32_t rank = 0; rank < ranks; rank++)
-        made += is_made(plan, partial, rank);
-    return made;
-}
-
-struct schedule *rs_ag_schedule(const struct rs_ag *plan, struct cw_error *error)
-{
-    const enum ccl_collective collective = plan->call->collective;
-    const uint32_t places = plan->call->world_size - plan->folded, all = places * plan->parts;
-    const uint32_t parts = scheduled_lanes(plan->call) > 1 ? 1 : plan->parts; /* of a shard */
-    const uint32_t chunks = collective == CCL_ALL_GATHER ? parts : places * parts;
-    const uint32_t window = rs_ag_window(plan->call, chunks);
-    const uint64_t steps = steps_of(plan, places, window);
-    const struct hw_fold *const fold = plan->call->fold;
-    const uint32_t live = fold != NULL ? fold->sips : plan->call->world_size;
-    const bool sketch = may_be_sketched(plan, steps);
-    const bool partial =
-        plan->call->parts_of != NULL && fold == NULL && !sketch && plan->folded == 0;
-    if (scheduled_has_room(plan->call,
-                           steps / plan->call->world_size * ranks_made(plan, partial, live),
-                           error) != CW_OK)
-        return NULL;
-    struct schedule_builder *const b =
-        schedule_builder_create(plan->name, collective, live, plan->parts);
-    if (b == NULL) {
-        (void)cw_error_memory(error, "a schedule");
-        return NULL;
-    }
     for (uint32_t i = 0; i < plan->parts; i++)
         if (!rs_ag_fits(&plan->part[i])) {
             struct ccl_refusal refusal;
             (void)rs_ag_refuse(plan->call, &refusal);
-            (void)cw_error_set(error, CW_USAGE, "%s; %s", refusal.wrong, refusal.legal);
-            schedule_builder_free(b);
-            return NULL;
+            return cw_error_set(error, CW_USAGE, "%s; %s", refusal.wrong, refusal.legal);
         }
-    schedule_builder_head(b)->fold = fold;
-    schedule_builder_head(b)->in_place = collective == CCL_ALL_REDUCE;
-    schedule_builder_head(b)->keeps_numbers = collective == CCL_ALL_REDUCE;
-    struct rs_ag_place p = {
-        .plan = plan, .b = b, .ranks = places, .scratch = scratch_of(plan), .window = window};
-    for (uint32_t rank = 0; rank < live; rank++)
-        if (is_made(plan, partial, rank))
-            schedule_chunks_of(b, rank, collective == CCL_ALL_GATHER ? plan->parts : all,
-                               collective == CCL_REDUCE_SCATTER ? plan->parts : all,
-                               p.scratch * plan->parts);
-    struct rs_ag like = *plan;
-    struct rs_ag_part *const part = sketch ? parts_of_sketch(plan) : NULL;
-    if (sketch && part == NULL) {
-        (void)cw_error_memory(error, "a schedule");
-        schedule_builder_free(b);
-        return NULL;
-    }
-    like.part = sketch ? part : plan->part;
-    p.plan = &like;
-    schedule_builder_head(b)->partial = partial;
-    schedule_builder_head(b)->sketch = sketch;
-    schedule_builder_head(b)->near = sketch && has_lines(plan);
-    schedule_builder_head(b)->steps = steps;
-    for (uint32_t i = 0; i < (fold != NULL ? live : places); i++) {
-        p.number = fold != NULL ? hw_fold_sip(fold, i) : i; /* with a fold, the rank itself */
-        p.rank = fold != NULL ? i : rs_ag_rank_numbered(&p, i);
-        p.peers_only = sketch && p.rank > 0;
-        for (p.part = 0; is_made(plan, partial, p.rank) && p.part < plan->parts; p.part++)
+    return CW_OK;
+}
+
+/* The number of each rank's place. */
+static uint32_t *numbers_of(const struct rs_ag *plan)
+{
+    uint32_t *const number_of = malloc(plan->call->world_size * sizeof *number_of);
+    for (uint32_t i = 0; number_of != NULL && i < plan->call->world_size; i++)
+        number_of[plan->rank_of[i]] = i;
+    return number_of;
+}
+
+static int begin_making(struct making *m, struct cw_error *error)
+{
+    const struct ccl_call *const call = m->plan->call;
+    if (check_fits(m->plan, error) != CW_OK ||
+        scheduled_has_room(call, m->steps / call->world_size * m->ranks, error) != CW_OK)
+        return error->exit_code;
+    if (m->sketch)
+        m->like = parts_of_sketch(m->plan);
+    if (m->partial && m->plan->rank_of != NULL)
+        m->number_of = numbers_of(m->plan);
+    const bool good = (!m->sketch || m->like != NULL) &&
+                      (!m->partial || m->plan->rank_of == NULL || m->number_of != NULL);
+    return good ? CW_OK : cw_error_memory(error, "a schedule");
+}
+
+static void make_head(const struct making *m, struct schedule *head)
+{
+    const enum ccl_collective collective = m->plan->call->collective;
+    head->in_place = collective == CCL_ALL_REDUCE;
+    head->keeps_numbers = collective == CCL_ALL_REDUCE;
+    head->all_ranks = m->plan->call->world_size;
+    head->channels = m->plan->part[0].dims > 0 ? m->plan->parts : 1;
+    head->partial = m->partial;
+    head->sketch = m->sketch;
+    head->near = m->sketch && has_lines(m->plan);
+    head->steps = m->steps;
+}
+
+static void make_ranks(const struct making *m, struct rs_ag_place p)
+{
+    const enum ccl_collective collective = m->plan->call->collective;
+    const uint32_t parts = m->plan->parts, all = p.ranks * parts;
+    const uint32_t *const wanted = m->plan->call->wanted;
+    for (uint32_t rank = 0; rank < m->ranks; rank++)
+        schedule_chunks_of(p.b, rank, collective == CCL_ALL_GATHER ? parts : all,
+                           collective == CCL_REDUCE_SCATTER ? parts : all, p.scratch * parts);
+    for (uint32_t i = 0; i < (m->partial ? m->ranks : p.ranks); i++) {
+        p.number = !m->partial ? i : m->number_of != NULL ? m->number_of[wanted[i]] : wanted[i];
+        p.rank = m->partial ? i : rs_ag_rank_numbered(&p, i);
+        p.peers_only = m->sketch && p.rank > 0;
+        for (p.part = 0; p.part < parts; p.part++)
             make_place(p);
     }
-    free(part);
-    return schedule_build(b, error);
+}
+
+struct schedule *rs_ag_schedule(const struct rs_ag *plan, struct cw_error *error)
+{
+    const struct ccl_call *const call = plan->call;
+    const uint32_t places = call->world_size - plan->folded;
+    const uint32_t parts = scheduled_lanes(call) > 1 ? 1 : plan->parts; /* of a shard */
+    const uint32_t window =
+        rs_ag_window(call, call->collective == CCL_ALL_GATHER ? parts : places * parts);
+    struct making m = {.plan = plan, .steps = steps_of(plan, places, window)};
+    m.sketch = may_be_sketched(plan, m.steps);
+    m.partial = call->wanted != NULL && !m.sketch && plan->folded == 0;
+    m.ranks = m.partial ? call->wanted_count : call->world_size;
+    struct schedule_builder *b = NULL;
+    if (begin_making(&m, error) == CW_OK) {
+        b = schedule_builder_create(plan->name, call->collective, m.ranks, plan->parts);
+        if (b == NULL)
+            (void)cw_error_memory(error, "a schedule");
+    }
+    if (b != NULL) {
+        struct rs_ag like = *plan;
+        like.part = m.sketch ? m.like : plan->part;
+        make_head(&m, schedule_builder_head(b));
+        if (!m.sketch)
+            schedule_builder_expect(b, m.steps / call->world_size + plan->parts);
+        make_ranks(&m, (struct rs_ag_place){.plan = &like,
+                                            .b = b,
+                                            .ranks = places,
+                                            .scratch = scratch_of(plan),
+                                            .window = window});
+    }
+    free(m.like);
+    free(m.number_of);
+    return b != NULL ? schedule_build(b, error) : NULL;
 }

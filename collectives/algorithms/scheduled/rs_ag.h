@@ -65,7 +65,7 @@ struct rs_ag {
     uint32_t folded;
     const uint32_t *folded_rank; /* [folded] */
 };
-/* The schedule; NULL: CW_NO_RESOURCE. With a fold of the call, the representatives' parts alone. */
+/* The schedule; NULL: CW_NO_RESOURCE. */
 struct schedule *rs_ag_schedule(const struct rs_ag *plan, struct cw_error *error);
 /* The rule for folds (struct ccl_algorithm, `folds`); the proof is in rs_ag.c. */
 bool rs_ag_folds(const struct rs_ag *plan, const struct hw_fold *fold,

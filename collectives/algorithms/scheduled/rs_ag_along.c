@@ -39,6 +39,18 @@ static struct reach reach_of(const struct rs_ag_dim *dim, uint32_t at)
                           .ring = true};
 }
 
+/* The place some places above, or below, on a ring. */
+static uint32_t place_above(const struct reach *r, uint32_t distance)
+{
+    const uint32_t at = r->at + distance;
+    return at >= r->n ? at - r->n : at;
+}
+
+static uint32_t place_below(const struct reach *r, uint32_t distance)
+{
+    return r->at >= distance ? r->at - distance : r->at + r->n - distance;
+}
+
 /* Steps along a ring that are made: the first two send to both sides, and receive from them. */
 static uint32_t steps_made(const struct rs_ag_place *p, const struct reach *r)
 {
@@ -49,27 +61,28 @@ static uint32_t steps_made(const struct rs_ag_place *p, const struct reach *r)
 static void pass_sums(struct rs_ag_place *p, const struct reach *r, struct rs_ag_span w,
                       uint32_t distance, bool up)
 {
-    const uint32_t next = (r->at + 1) % r->n, before = (r->at + r->n - 1) % r->n;
+    const uint32_t next = place_above(r, 1), before = place_below(r, 1);
     const uint32_t farthest = up ? r->up : r->down;
     if (distance > farthest)
         return;
     const bool begins = r->ring ? distance == farthest : up ? r->below == 0 : r->above == 0;
-    rs_ag_add_step(p, (struct rs_ag_step){.op = begins ? SCHEDULE_SEND : SCHEDULE_RECV_REDUCE_SEND,
-                                          .d = w.d,
-                                          .at = (r->at + (up ? distance : r->n - distance)) % r->n,
-                                          .first = w.first,
-                                          .count = w.count,
-                                          .src = rs_ag_sums_before(p, w.d),
-                                          .send_to = rs_ag_peer_at(p, w.d, up ? next : before),
-                                          .recv_from = rs_ag_peer_at(p, w.d, up ? before : next)});
+    rs_ag_add_step(
+        p, &(struct rs_ag_step){.op = begins ? SCHEDULE_SEND : SCHEDULE_RECV_REDUCE_SEND,
+                                .d = w.d,
+                                .at = up ? place_above(r, distance) : place_below(r, distance),
+                                .first = w.first,
+                                .count = w.count,
+                                .src = rs_ag_sums_before(p, w.d),
+                                .send_to = rs_ag_peer_at(p, w.d, up ? next : before),
+                                .recv_from = rs_ag_peer_at(p, w.d, up ? before : next)});
 }
 
 /* The sums of this place's own group have come: from below, from above. The result is sent on at
  * once, upwards if it can be, where an all-gather follows. */
 static void take_sums(struct rs_ag_place *p, const struct reach *r, struct rs_ag_span w, bool sends)
 {
-    const uint32_t next = rs_ag_peer_at(p, w.d, (r->at + 1) % r->n);
-    const uint32_t before = rs_ag_peer_at(p, w.d, (r->at + r->n - 1) % r->n);
+    const uint32_t next = rs_ag_peer_at(p, w.d, place_above(r, 1));
+    const uint32_t before = rs_ag_peer_at(p, w.d, place_below(r, 1));
     struct rs_ag_step step = {.op = SCHEDULE_RECV_REDUCE_COPY,
                               .d = w.d,
                               .at = r->at,
@@ -82,13 +95,13 @@ static void take_sums(struct rs_ag_place *p, const struct reach *r, struct rs_ag
     if (r->below > 0) {
         step.recv_from = before;
         step.op = r->above == 0 ? last : step.op;
-        rs_ag_add_step(p, step);
+        rs_ag_add_step(p, &step);
         step.src = step.dst;
     }
     if (r->above > 0) {
         step.recv_from = next;
         step.op = last;
-        rs_ag_add_step(p, step);
+        rs_ag_add_step(p, &step);
     }
 }
 
@@ -110,19 +123,20 @@ void rs_ag_scatter_along(struct rs_ag_place *p, uint32_t d, bool sends)
 static void pass_result(struct rs_ag_place *p, const struct reach *r, struct rs_ag_span w,
                         uint32_t distance, bool up)
 {
-    const uint32_t next = (r->at + 1) % r->n, before = (r->at + r->n - 1) % r->n;
+    const uint32_t next = place_above(r, 1), before = place_below(r, 1);
     const uint32_t come = up ? r->below : r->above;
     if (distance > come)
         return;
     const bool ends = r->ring ? distance == come : up ? r->up == 0 : r->down == 0;
-    rs_ag_add_step(p, (struct rs_ag_step){.op = ends ? SCHEDULE_RECV : SCHEDULE_RECV_COPY_SEND,
-                                          .d = w.d,
-                                          .at = (r->at + (up ? r->n - distance : distance)) % r->n,
-                                          .first = w.first,
-                                          .count = w.count,
-                                          .dst = SCHEDULE_OUTPUT,
-                                          .send_to = rs_ag_peer_at(p, w.d, up ? next : before),
-                                          .recv_from = rs_ag_peer_at(p, w.d, up ? before : next)});
+    rs_ag_add_step(
+        p, &(struct rs_ag_step){.op = ends ? SCHEDULE_RECV : SCHEDULE_RECV_COPY_SEND,
+                                .d = w.d,
+                                .at = up ? place_below(r, distance) : place_above(r, distance),
+                                .first = w.first,
+                                .count = w.count,
+                                .dst = SCHEDULE_OUTPUT,
+                                .send_to = rs_ag_peer_at(p, w.d, up ? next : before),
+                                .recv_from = rs_ag_peer_at(p, w.d, up ? before : next)});
 }
 
 /* Sends a window of the own group upwards and downwards; `sent`: in one way it is in flight. */
@@ -136,12 +150,12 @@ static void give_result(struct rs_ag_place *p, const struct reach *r, struct rs_
                               .count = w.count,
                               .src = rs_ag_sends_input(p, w.d) ? SCHEDULE_INPUT : SCHEDULE_OUTPUT};
     if (r->up > 0 && !sent) {
-        step.send_to = rs_ag_peer_at(p, w.d, (r->at + 1) % r->n);
-        rs_ag_add_step(p, step);
+        step.send_to = rs_ag_peer_at(p, w.d, place_above(r, 1));
+        rs_ag_add_step(p, &step);
     }
     if (r->down > 0 && !(sent && r->up == 0)) {
-        step.send_to = rs_ag_peer_at(p, w.d, (r->at + r->n - 1) % r->n);
-        rs_ag_add_step(p, step);
+        step.send_to = rs_ag_peer_at(p, w.d, place_below(r, 1));
+        rs_ag_add_step(p, &step);
     }
     if (rs_ag_sends_input(p, w.d))
         rs_ag_keep_own(p);

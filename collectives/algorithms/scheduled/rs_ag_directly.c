@@ -47,16 +47,16 @@ static void send_directly(struct rs_ag_place *p, struct rs_ag_span w, bool own)
     for (uint32_t distance = 1; distance < n; distance++) {
         const uint32_t to = (at + distance) % n;
         rs_ag_add_step(p,
-                       (struct rs_ag_step){.op = SCHEDULE_SEND,
-                                           .d = w.d,
-                                           .at = own ? at : to,
-                                           .first = w.first,
-                                           .count = w.count,
-                                           .src = !own ? rs_ag_sums_before(p, w.d)
-                                                  : rs_ag_sends_input(p, w.d) ? SCHEDULE_INPUT
-                                                                              : SCHEDULE_OUTPUT,
-                                           .send_to = rs_ag_peer_at(p, w.d, to),
-                                           .thread = thread_for(rs_ag_part_of(p), w.d, distance)});
+                       &(struct rs_ag_step){.op = SCHEDULE_SEND,
+                                            .d = w.d,
+                                            .at = own ? at : to,
+                                            .first = w.first,
+                                            .count = w.count,
+                                            .src = !own ? rs_ag_sums_before(p, w.d)
+                                                   : rs_ag_sends_input(p, w.d) ? SCHEDULE_INPUT
+                                                                               : SCHEDULE_OUTPUT,
+                                            .send_to = rs_ag_peer_at(p, w.d, to),
+                                            .thread = thread_for(rs_ag_part_of(p), w.d, distance)});
     }
 }
 
@@ -72,7 +72,7 @@ void rs_ag_scatter_directly(struct rs_ag_place *p, uint32_t d)
         for (uint32_t distance = n - 1; distance > 0; distance--) {
             const bool first = distance == n - 1;
             const uint32_t thread = thread_for(rs_ag_part_of(p), d, distance);
-            rs_ag_add_step(p, (struct rs_ag_step){
+            rs_ag_add_step(p, &(struct rs_ag_step){
                                   .op = SCHEDULE_RECV_REDUCE_COPY,
                                   .d = d,
                                   .at = at,
@@ -99,13 +99,13 @@ void rs_ag_gather_directly(struct rs_ag_place *p, uint32_t d)
             rs_ag_keep_own(p);
         for (uint32_t distance = n - 1; distance > 0; distance--)
             rs_ag_add_step(
-                p, (struct rs_ag_step){.op = SCHEDULE_RECV,
-                                       .d = d,
-                                       .at = (at + distance) % n,
-                                       .first = w.first,
-                                       .count = w.count,
-                                       .dst = SCHEDULE_OUTPUT,
-                                       .recv_from = rs_ag_peer_at(p, d, (at + distance) % n),
-                                       .thread = thread_for(rs_ag_part_of(p), d, distance)});
+                p, &(struct rs_ag_step){.op = SCHEDULE_RECV,
+                                        .d = d,
+                                        .at = (at + distance) % n,
+                                        .first = w.first,
+                                        .count = w.count,
+                                        .dst = SCHEDULE_OUTPUT,
+                                        .recv_from = rs_ag_peer_at(p, d, (at + distance) % n),
+                                        .thread = thread_for(rs_ag_part_of(p), d, distance)});
     }
 }

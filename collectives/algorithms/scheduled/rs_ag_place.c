@@ -63,15 +63,28 @@ enum ccl_collective rs_ag_collective_of(const struct rs_ag_place *p)
     return p->plan->call->collective;
 }
 
-/* Chunk i of the group of place `at` of dimension d, in a buffer. An all-reduce has the groups of a
- * part one after the other; the other collectives have a block per rank in the larger buffer. */
+/* Chunks of a part that belong to groups before that of place `at` of dimension d. */
+static uint32_t chunks_before(const struct rs_ag_place *p, uint32_t d, uint32_t at)
+{
+    return p->first[d] + at * p->group[d];
+}
+
+/* Consecutive chunks of a group lie one after the other in all buffers: an all-reduce has the
+ * groups of a part one after the other. */
+static bool lie_together(const struct rs_ag_place *p)
+{
+    return rs_ag_collective_of(p) == CCL_ALL_REDUCE;
+}
+
+/* Chunk i of the group of place `at` of dimension d, in a buffer. Collectives other than an
+ * all-reduce have a block per rank in the larger buffer. */
 static struct schedule_chunks chunk_at(const struct rs_ag_place *p, uint32_t d, uint32_t at,
                                        uint32_t i, enum schedule_buffer buffer)
 {
     const enum ccl_collective collective = rs_ag_collective_of(p);
-    const uint32_t before = p->first[d] + at * p->group[d]; /* chunks of earlier groups */
+    const uint32_t before = chunks_before(p, d, at);
     struct schedule_chunks chunks = {.buffer = (uint8_t)buffer};
-    if (collective == CCL_ALL_REDUCE)
+    if (lie_together(p))
         chunks.at = p->part * p->ranks + before + i;
     else if (buffer == (collective == CCL_ALL_GATHER ? SCHEDULE_OUTPUT : SCHEDULE_INPUT))
         chunks.at = owner_of(p, d, at, i) * p->plan->parts + p->part;
@@ -94,12 +107,6 @@ enum schedule_buffer rs_ag_sums_before(const struct rs_ag_place *p, uint32_t d)
     if (d > 0)
         return rs_ag_sums_after(p, d - 1);
     return p->number < p->plan->folded ? SCHEDULE_OUTPUT : SCHEDULE_INPUT;
-}
-
-/* Consecutive chunks of a group lie one after the other in all buffers. */
-static bool lie_together(const struct rs_ag_place *p)
-{
-    return rs_ag_collective_of(p) == CCL_ALL_REDUCE;
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */
@@ -125,37 +132,51 @@ static void wait_for_thread(const struct rs_ag_place *p, uint32_t thread, uint32
                           (struct schedule_wait){p->thread + other, steps - 1});
 }
 
-void rs_ag_add_step(struct rs_ag_place *p, struct rs_ag_step step)
+/* Waits of the step that was added last to a thread. */
+static void add_waits(struct rs_ag_place *p, uint32_t t, const uint32_t *after)
 {
-    const uint32_t t = step.thread, each = lie_together(p) ? step.count : 1;
-    for (uint32_t i = 0; i < step.count; i += each) {
-        p->steps[t] =
-            1 + schedule_add(p->b, p->rank, p->thread + t,
-                             (struct schedule_step){
-                                 .op = (uint8_t)step.op,
-                                 .channel = (uint8_t)p->part,
-                                 .count = each,
-                                 .src = chunk_at(p, step.d, step.at, step.first + i, step.src),
-                                 .dst = chunk_at(p, step.d, step.at, step.first + i, step.dst),
-                                 .send_to = step.send_to,
-                                 .recv_from = step.recv_from});
-        for (uint32_t other = 0; !p->begun[t] && other < p->threads; other++)
-            wait_for_thread(p, t, other, p->ended[other]);
-        p->begun[t] = true;
-        if (i == 0 && step.after != NULL)
-            wait_for_thread(p, t, *step.after, p->steps[*step.after]);
+    for (uint32_t other = 0; !p->begun[t] && other < p->threads; other++)
+        wait_for_thread(p, t, other, p->ended[other]);
+    p->begun[t] = true;
+    if (after != NULL)
+        wait_for_thread(p, t, *after, p->steps[*after]);
+}
+
+/* The fields are written once, where they stay: a copy of fields that have just been set waits for
+ * each of them. */
+void rs_ag_add_step(struct rs_ag_place *p, const struct rs_ag_step *step)
+{
+    const bool together = lie_together(p); /* then chunks have one number in all buffers */
+    const uint32_t t = step->thread, each = together ? step->count : 1;
+    const enum schedule_op op = step->op;
+    for (uint32_t i = 0; i < step->count; i += each) {
+        struct schedule_step *const added = schedule_next(p->b, p->rank, p->thread + t);
+        if (added == NULL)
+            return;
+        added->op = (uint8_t)op;
+        added->channel = (uint8_t)p->part;
+        added->count = each;
+        added->src = chunk_at(p, step->d, step->at, step->first + i, step->src);
+        added->dst = together ? (struct schedule_chunks){added->src.at, (uint8_t)step->dst, {0}}
+                              : chunk_at(p, step->d, step->at, step->first + i, step->dst);
+        added->send_to = schedule_op_sends(op) ? step->send_to : SCHEDULE_NO_RANK;
+        added->recv_from = schedule_op_receives(op) ? step->recv_from : SCHEDULE_NO_RANK;
+        added->line = 0;
+        p->steps[t]++;
+        if (p->threads > 1)
+            add_waits(p, t, i == 0 ? step->after : NULL);
     }
 }
 
 void rs_ag_keep_own(struct rs_ag_place *p)
 {
     const uint32_t last = rs_ag_part_of(p)->dims - 1;
-    rs_ag_add_step(p, (struct rs_ag_step){.op = SCHEDULE_COPY,
-                                          .d = last,
-                                          .at = p->at[last],
-                                          .count = 1,
-                                          .src = SCHEDULE_INPUT,
-                                          .dst = SCHEDULE_OUTPUT});
+    rs_ag_add_step(p, &(struct rs_ag_step){.op = SCHEDULE_COPY,
+                                           .d = last,
+                                           .at = p->at[last],
+                                           .count = 1,
+                                           .src = SCHEDULE_INPUT,
+                                           .dst = SCHEDULE_OUTPUT});
 }
 
 bool rs_ag_sends_input(const struct rs_ag_place *p, uint32_t d)

@@ -11,8 +11,8 @@
 struct rs_ag_place {
     const struct rs_ag *plan;
     struct schedule_builder *b;
-    uint32_t rank; /* in the builder: with a fold, the number of the representative */
-    uint32_t number, part;
+    uint32_t rank;                  /* in the builder */
+    uint32_t number, part;          /* of the place */
     bool peers_only;                /* of a sketch, another rank than 0 */
     uint32_t ranks;                 /* places */
     uint32_t scratch;               /* chunks of each part */
@@ -61,7 +61,7 @@ enum schedule_buffer rs_ag_sums_after(const struct rs_ag_place *p, uint32_t d);
 /* The first all-gather of a rank's own tensor. */
 bool rs_ag_sends_input(const struct rs_ag_place *p, uint32_t d);
 
-void rs_ag_add_step(struct rs_ag_place *p, struct rs_ag_step step);
+void rs_ag_add_step(struct rs_ag_place *p, const struct rs_ag_step *step);
 /* An all-gather's own tensor, to its place in the result. */
 void rs_ag_keep_own(struct rs_ag_place *p);
 /* All threads of the part wait for each other before their next steps. */

@@ -147,17 +147,16 @@ static void expect_part_alone(const struct ccl_algorithm *algorithm, const struc
     struct ccl_call own = *call;
     struct cw_error error;
     for (uint32_t rank = 0; rank < call->world_size; rank++) {
-        bool *const parts_of = calloc(call->world_size, sizeof *parts_of);
-        parts_of[rank] = true;
-        own.parts_of = parts_of;
+        const uint32_t wanted[] = {rank, (rank + 1) % call->world_size};
+        own.wanted = wanted;
+        own.wanted_count = COUNT_OF(wanted);
         struct schedule *const alone = algorithm->schedule(&own, &error);
-        free(parts_of);
         assert_non_null(alone);
         assert_true(alone->partial && !whole->partial);
-        for (uint32_t r = 0; r < call->world_size; r++)
-            if (r != rank)
-                assert_int_equal(alone->rank[r].step_count, 0);
-        expect_same_part(&alone->rank[rank], &whole->rank[rank]);
+        assert_int_equal(alone->rank_count, COUNT_OF(wanted));
+        assert_int_equal(alone->all_ranks, whole->rank_count);
+        for (uint32_t i = 0; i < COUNT_OF(wanted); i++)
+            expect_same_part(&alone->rank[i], &whole->rank[wanted[i]]);
         schedule_free(alone);
     }
 }
@@ -186,10 +185,8 @@ static bool check_rule(const struct machine *machine, const char *name, uint64_t
         struct schedule *const whole = algorithm->schedule(&call, &error);
         assert_non_null(whole);
         expect_part_alone(algorithm, &call, whole);
-        call.fold = &fold;
-        struct schedule *const own = algorithm->schedule(&call, &error), *const part =
-                                                                             schedule_folded(whole,
-                                                                                             &fold);
+        struct schedule *const own = schedule_ask_folded(algorithm, &call, &fold, &error);
+        struct schedule *const part = schedule_folded(whole, &fold);
         assert_true(own != NULL && part != NULL);
         expect_same_schedule(own, part);
         schedule_free(own);
