@@ -683,23 +683,21 @@ static bool is_same_op(const struct lp_op *a, int64_t a_begun_ps, const struct l
            a->kind == b->kind && a->dir == b->dir && a->bytes == b->bytes && a->peer == b->peer;
 }
 
-static int by_pe(const void *a, const void *b)
+/* An iteration's operations, each SIP's in their order. Between those of one instant on different
+ * SIPs the counts of two senders may decide, which go on; on one SIP they are one sender's. */
+static const struct lp_op **ops_by_sip(const struct machine *m, const struct iteration *iteration)
 {
-    const struct lp_op *const x = *(const struct lp_op *const *)a, *const y = *(
-                                                                       const struct lp_op *const *)
-                                                                                  b;
-    return x->pe != y->pe ? (x->pe < y->pe ? -1 : 1) : (x > y) - (x < y);
-}
-
-/* An iteration's operations, each PE's in their order. Between those of one instant on different
- * PEs the senders' counts may decide, which go on. */
-static const struct lp_op **ops_by_pe(const struct machine *m, const struct iteration *iteration)
-{
+    const uint32_t sip_pes = hw_pe_count(&m->hw) / m->hw.sip_count;
     const struct lp_op **const ops = calloc(iteration->count + 1, sizeof *ops);
+    uint32_t count = 0;
     assert_non_null(ops);
-    for (uint32_t i = 0; i < iteration->count; i++)
-        ops[i] = &m->op[iteration->first + i];
-    qsort(ops, iteration->count, sizeof *ops, by_pe);
+    for (uint32_t sip = 0; sip < m->hw.sip_count; sip++)
+        for (uint32_t i = 0; i < iteration->count; i++) {
+            const struct lp_op *const op = &m->op[iteration->first + i];
+            if (op->pe / sip_pes == sip)
+                ops[count++] = op;
+        }
+    assert_int_equal(count, iteration->count);
     return ops;
 }
 
@@ -708,7 +706,7 @@ static bool is_same_iteration(const struct machine *m, const struct iteration *a
 {
     if (a->count != b->count || a->kernels_ps != b->kernels_ps || a->host_ps != b->host_ps)
         return false;
-    const struct lp_op **const of_a = ops_by_pe(m, a), **const of_b = ops_by_pe(m, b);
+    const struct lp_op **const of_a = ops_by_sip(m, a), **const of_b = ops_by_sip(m, b);
     bool same = true;
     for (uint32_t i = 0; i < a->count && same; i++)
         same = is_same_op(of_a[i], a->begun_ps, of_b[i], b->begun_ps);
