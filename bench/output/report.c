@@ -576,22 +576,25 @@ static bool takes_shortcut(const struct result_row *row)
     return taken->sips.of + taken->iterations.of + taken->operations.of > 0;
 }
 
-/* What was simulated of each row; rows in line that are alike in it together. */
+/* What was simulated of each row that ran; rows in line that are alike in it together. */
 static void print_shortcuts(FILE *file, const struct result *result)
 {
-    size_t next;
+    size_t first = 0, next;
     bool taken = false;
     for (size_t i = 0; i < result->row_count; i++)
         taken |= takes_shortcut(&result->rows[i]);
-    for (size_t i = 0; taken && i < result->row_count; i = next) {
+    while (first < result->row_count && result->rows[first].not_run != NULL)
+        first++;
+    for (size_t i = first; taken && i < result->row_count; i = next) {
         const struct result_shortcuts *const row = &result->rows[i].shortcuts;
         char factor[REPORT_NUMBER_BYTES];
         bool any = false;
         for (next = i + 1; next < result->row_count; next++)
-            if (!same_shortcuts(row, &result->rows[next].shortcuts))
+            if (result->rows[next].not_run == NULL &&
+                !same_shortcuts(row, &result->rows[next].shortcuts))
                 break;
         fputs("# simulated: ", file);
-        if (next - i < result->row_count)
+        if (i > first || next < result->row_count)
             fprintf(file, "of %" PRIu64 " B%s: ", size_of(&result->rows[i]),
                     next - i > 1 ? " and on" : "");
         print_simulated(file, &row->sips, "SIPs", &any);

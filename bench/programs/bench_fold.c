@@ -22,12 +22,10 @@ static uint32_t list_calls(const struct bench_session *session, struct ccl_call 
     return count;
 }
 
-static int find(struct bench_session *session, struct ccl_call *calls, struct cw_error *error)
+static int find(struct bench_session *session, const struct ccl_call *calls, uint32_t count,
+                struct cw_error *error)
 {
-    const struct fold_request request = {
-        .config = session->config, .calls = calls, .count = list_calls(session, calls)};
-    if (request.count == 0)
-        return CW_OK;
+    const struct fold_request request = {.config = session->config, .calls = calls, .count = count};
     const int code = fold_find(&request, &session->fold, error);
     if (code != CW_OK)
         return code;
@@ -65,8 +63,9 @@ int bench_fold_find(struct bench_session *session, struct cw_error *error)
         calloc(session->end_size - session->first_size + 1, sizeof *calls);
     if (calls == NULL)
         return cw_error_memory(error, "the calls");
+    const uint32_t count = list_calls(session, calls);
     struct cw_error own = {.exit_code = CW_OK};
-    const int code = find(session, calls, &own);
+    const int code = count > 0 ? find(session, calls, count, &own) : CW_OK;
     free(calls);
     if (code == CW_NO_RESOURCE) {
         *error = own;
@@ -76,7 +75,8 @@ int bench_fold_find(struct bench_session *session, struct cw_error *error)
         snprintf(session->fold_why, sizeof session->fold_why, "%s", cw_error_text(&own));
     if (!session->folded)
         bench_fold_end(session);
-    if (options->fold == RUN_SHORTCUT_ON && !session->folded && session->config->hw.sip_count > 1)
+    if (options->fold == RUN_SHORTCUT_ON && count > 0 && !session->folded &&
+        session->config->hw.sip_count > 1)
         return cw_error_set(error, CW_USAGE, "--fold on: %s",
                             session->fold_why[0] != '\0' ? session->fold_why : "nothing folds");
     return CW_OK;

@@ -59,6 +59,24 @@ static void what_needs_all_events_refuses_on(void **state)
         expect_refusal(lines[i][0], lines[i][1]);
 }
 
+/* 16 elements do not divide among 9 ranks. */
+static void a_size_that_does_not_run_keeps_no_other_from_folding(void **state)
+{
+    (void)state;
+    static const char *const sizes[] = {"16,45", "45,16"};
+    for (size_t i = 0; i < 2; i++) {
+        struct run_output output =
+            run_line(0,
+                     "run --fold on --no-data --bench ccl_reduce_scatter --algorithm "
+                     "torus_reduce_scatter --set system.sips.topology=ring_1d --set "
+                     "system.sips.count=9 --n-elem %s",
+                     sizes[i]);
+        assert_non_null(strstr(output.out, "# simulated: 1 of 9 SIPs (by comparison), factor 9\n"));
+        assert_non_null(strstr(output.out, "16 elements are no multiple of 9 ranks"));
+        run_output_free(&output);
+    }
+}
+
 #define HUGE_TORUS                                                                                 \
     " --set system.sips.topology=torus_2d --set system.sips.w=256 --set system.sips.h=128 --set "  \
     "system.sips.count=32768"
@@ -252,6 +270,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_needs_all_events_refuses_on),
+        cmocka_unit_test(a_size_that_does_not_run_keeps_no_other_from_folding),
         cmocka_unit_test(more_than_16384_sips_run_folded_alone),
         cmocka_unit_test(more_than_16384_sips_fold_by_proof),
         cmocka_unit_test(schedules_of_more_than_16384_ranks_fold_by_proof),
