@@ -403,6 +403,8 @@ def page(kept):
                 why_not[name][reason_of(way)] += 1
             elif way["sips"] > 1:
                 why_part[name][reason_of(way)] += 1
+    for name in names:
+        ways[name]["lines in all"] = COMPARED[name] or len(list(LISTED[name]()))
     seeds = sorted({outcome["seed"] for outcome in kept.outcomes.values() if outcome["set"] in DRAWN})
     return f"""# Runs with shortcuts beside runs without
 
