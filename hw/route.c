@@ -100,12 +100,12 @@ static uint32_t walk_cubes(struct walk *walk, uint32_t router, uint32_t to_cube)
     return router;
 }
 
-/* A link outside a SIP. */
-static void walk_outer(const struct walk *walk, uint32_t index, uint32_t outlet)
+/* A link outside SIPs, by its outlet at a SIP: the one before it, or after a switch the next. */
+static void walk_outer(const struct walk *walk, const struct hw_hop *hop, uint32_t index,
+                       uint32_t outlet)
 {
-    const struct hw_sip_port at = hw_outlet(walk->hw, outlet);
-    const struct hw_path_step s = {true,  (uint8_t)at.link, walk->sip, walk->cube,
-                                   index, at.side,          outlet};
+    const struct hw_path_step s = {true,  (uint8_t)hop->link,        walk->sip, walk->cube,
+                                   index, hw_side(walk->hw, outlet), outlet};
     walk->visit(walk->arg, &s);
 }
 
@@ -115,22 +115,23 @@ static enum hw_port walk_sips(struct walk *walk, uint32_t outlet, uint32_t to_si
     const struct hw_config *hw = walk->hw;
     walk->cube = UINT32_MAX;
     for (;;) {
-        walk_node(walk, HW_NODE_IO_PORT, UINT32_MAX, hw_route_side(hw, outlet));
-        walk_outer(walk, UINT32_MAX, outlet);
-        if (hw_route_through_switch(hw, outlet)) {
-            const uint32_t number = hw->sip_topology->switch_of(hw, walk->sip, outlet);
+        struct hw_hop hop = hw_hop(hw, walk->sip, outlet);
+        walk_node(walk, HW_NODE_IO_PORT, UINT32_MAX, hw_side(hw, outlet));
+        walk_outer(walk, &hop, UINT32_MAX, outlet);
+        while (hw_is_switch(hw, hop.to)) {
+            const uint32_t number = hop.to - hw->sip_count;
             walk_node(walk, HW_NODE_SWITCH, number, HW_PORT_NONE);
-            walk_outer(walk, number, outlet);
+            hop = hw_hop(hw, hop.to, hw_route_exit(hw, hop.to, to_sip));
+            walk_outer(walk, &hop, number, hop.back);
         }
-        walk->sip = hw_route_next_sip(hw, walk->sip, outlet, to_sip);
-        const enum hw_port entry = hw_route_side(hw, hw_route_entry(hw, outlet));
-        walk_node(walk, HW_NODE_IO_PORT, UINT32_MAX, entry);
+        walk->sip = hop.to;
+        walk_node(walk, HW_NODE_IO_PORT, UINT32_MAX, hop.in);
         if (walk->sip == to_sip)
-            return entry;
+            return hop.in;
         walk_link(walk, HW_NODE_IO_PORT, HW_NODE_IO_HUB, UINT32_MAX, HW_PORT_NONE);
         walk_node(walk, HW_NODE_IO_HUB, UINT32_MAX, HW_PORT_NONE);
-        outlet = hw_route_sip(hw, walk->sip, to_sip);
-        walk_link(walk, HW_NODE_IO_HUB, HW_NODE_IO_PORT, UINT32_MAX, hw_route_side(hw, outlet));
+        outlet = hw_route_exit(hw, walk->sip, to_sip);
+        walk_link(walk, HW_NODE_IO_HUB, HW_NODE_IO_PORT, UINT32_MAX, hw_side(hw, outlet));
     }
 }
 
@@ -169,8 +170,8 @@ void hw_path_walk(const struct hw_config *hw, struct hw_place from, struct hw_pl
     walk_node(&walk, HW_NODE_ROUTER, router, HW_PORT_NONE);
     if (from.sip != to.sip) {
         if (exit == HW_OUTLET_NONE)
-            exit = hw_route_sip(hw, from.sip, to.sip);
-        const enum hw_port side = hw_route_side(hw, exit);
+            exit = hw_route_exit(hw, from.sip, to.sip);
+        const enum hw_port side = hw_side(hw, exit);
         router = walk_cubes(&walk, router, hw_edge_cube(hw, from.cube, side));
         walk_out(&walk, router, side, HW_NODE_IO_PORT);
         const enum hw_port entry = walk_sips(&walk, exit, to.sip);

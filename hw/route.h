@@ -15,48 +15,27 @@
 enum hw_memory { HW_MEMORY_TCM, HW_MEMORY_HBM, HW_MEMORY_SRAM, HW_MEMORY_NONE };
 _Static_assert((int)HW_SLOT_MEMORIES == HW_MEMORY_NONE, "every memory may hold slots");
 
-/* Outlet by which a transfer in `sip` leaves it towards `to_sip` (another one). */
-static inline uint32_t hw_route_sip(const struct hw_config *hw, uint32_t sip, uint32_t to_sip)
+/* Outlet by which a transfer at a stop leaves it towards `to_sip` (another stop). */
+static inline uint32_t hw_route_exit(const struct hw_config *hw, uint32_t stop, uint32_t to_sip)
 {
-    return hw->sip_topology->exit(hw, sip, to_sip);
-}
-
-/* The SIP on the other end of an outlet of `sip`, for a transfer bound for `to_sip`. Through a
- * switch the answer depends on the destination. */
-static inline uint32_t hw_route_next_sip(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
-                                         uint32_t to_sip)
-{
-    return hw->sip_topology->next_sip(hw, sip, outlet, to_sip);
-}
-
-/* The outlet by which a transfer that left by `outlet` enters the next SIP. */
-static inline uint32_t hw_route_entry(const struct hw_config *hw, uint32_t outlet)
-{
-    return hw_outlet(hw, outlet).entry;
-}
-
-/* The port of the IO die at which an outlet is. */
-static inline enum hw_port hw_route_side(const struct hw_config *hw, uint32_t outlet)
-{
-    return hw_outlet(hw, outlet).side;
-}
-
-/* The link of this outlet leads to a switch. */
-static inline bool hw_route_through_switch(const struct hw_config *hw, uint32_t outlet)
-{
-    return hw_outlet(hw, outlet).to_switch;
-}
-
-/* Link class of the SIP's outer link at this outlet: sip_link, sio, hccs or a level's. */
-static inline enum hw_link_kind hw_route_outer_link(const struct hw_config *hw, uint32_t outlet)
-{
-    return hw_outlet(hw, outlet).link;
+    return hw->sip_topology->exit(hw, stop, to_sip);
 }
 
 /* The outlet that a queue of a global direction always uses; HW_OUTLET_NONE: as routed. */
 static inline uint32_t hw_route_global_exit(const struct hw_config *hw, enum hw_dir dir)
 {
-    return hw_outlet(hw, (uint32_t)dir & 3).global_exit;
+    return hw->sip_topology->global_exit(hw, (enum hw_port)((uint32_t)dir & 3));
+}
+
+/* The next SIP on the way from a stop to `to_sip`: at a switch, the SIP that it sends the transfer
+ * to. */
+static inline uint32_t hw_route_next_sip(const struct hw_config *hw, uint32_t stop, uint32_t outlet,
+                                         uint32_t to_sip)
+{
+    struct hw_hop hop = hw_hop(hw, stop, outlet);
+    while (hw_is_switch(hw, hop.to))
+        hop = hw_hop(hw, hop.to, hw_route_exit(hw, hop.to, to_sip));
+    return hop.to;
 }
 
 /* Port by which a transfer leaves cube `at` for cube `to` of the same SIP (another one). */
@@ -75,7 +54,7 @@ struct hw_path_step {
     uint32_t sip, cube; /* where it is, or where it starts; UINT32_MAX where meaningless */
     uint32_t index;     /* router, PE or slice number; for a switch, its number */
     enum hw_port port;  /* of ucie_port, io_port, ucie and outer links; the NoC link's step */
-    uint32_t outlet;    /* of links outside a SIP: of the SIP's outlet; else HW_OUTLET_NONE */
+    uint32_t outlet;    /* of links outside SIPs: the SIP's; else HW_OUTLET_NONE */
 };
 typedef void (*hw_path_fn)(void *arg, const struct hw_path_step *step);
 

@@ -85,7 +85,7 @@ void lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct
     tl_cost_init(m);
     number_lps(m);
     lp_link_layout_init(&m->links, hw, needs.peers > 0,
-                        fold == NULL ? hw_switch_links_max(hw) : hw_fold_switch_links_max(fold));
+                        fold == NULL ? hw_switch_outlets(hw) : hw_fold_switch_links_max(fold));
     m->dma = (struct hw_dma_params){.rate = hw->link[HW_LINK_PE_NOC].rate,
                                     .chunk_bytes = config->vc_chunk_bytes,
                                     .weight = {config->vc_weight[0], config->vc_weight[1]}};

@@ -541,15 +541,21 @@ static inline uint32_t lp_switch_at(const struct lp_model *m, uint32_t lp)
     const uint32_t index = lp - m->lps.first_switch;
     return __builtin_expect(m->fold == NULL, 1) ? index : hw_fold_switch_at(m->fold, index);
 }
+/* The SIP to which a switch sends what is for `to_sip`. */
+static inline uint32_t lp_sip_after_switch(const struct lp_model *m, uint32_t stop, uint32_t to_sip)
+{
+    return hw_hop(&m->hw, stop, hw_route_exit(&m->hw, stop, to_sip)).to;
+}
 /* A switch's link to a SIP, by its number in the switch's state; and the SIP at one. */
 static inline uint32_t lp_switch_link_to(const struct lp_model *m, uint32_t number, uint32_t sip)
 {
-    return __builtin_expect(m->fold == NULL, 1) ? hw_switch_link_to(&m->hw, number, sip)
-                                                : hw_fold_switch_link_to(m->fold, number, sip);
+    return __builtin_expect(m->fold == NULL, 1)
+               ? hw_route_exit(&m->hw, m->hw.sip_count + number, sip)
+               : hw_fold_switch_link_to(m->fold, number, sip);
 }
 static inline uint32_t lp_switch_sip(const struct lp_model *m, uint32_t number, uint32_t link)
 {
-    return __builtin_expect(m->fold == NULL, 1) ? hw_switch_sip(&m->hw, number, link)
+    return __builtin_expect(m->fold == NULL, 1) ? hw_hop(&m->hw, m->hw.sip_count + number, link).to
                                                 : hw_fold_switch_sip(m->fold, number, link);
 }
 
@@ -615,7 +621,7 @@ struct lp_transfer {
     uint8_t flags;  /* and the hardware queue: lp_queue_of() */
     uint8_t dir;    /* the queue's direction at the destination */
     uint8_t memory; /* enum hw_memory at the destination */
-    uint8_t port;   /* by which it enters the LP: a port; from outside the SIP: an outlet */
+    uint8_t port;   /* by which it enters the LP; HW_PORT_NONE: a switch */
     uint8_t exit;   /* outlet by which it must leave the first SIP, or HW_OUTLET_NONE */
     uint16_t piece; /* its number among those of its transfer, modulo 2^16: for the total order */
     uint32_t order; /* puts and notifications: number among all from src to dst; loads: bytes; of
@@ -634,7 +640,7 @@ static inline uint32_t lp_queue_of(const struct lp_transfer *transfer)
 static inline uint32_t lp_outlet_of(const struct lp_model *m, const struct lp_transfer *transfer,
                                     uint32_t sip, uint32_t to_sip)
 {
-    return transfer->exit != HW_OUTLET_NONE ? transfer->exit : hw_route_sip(&m->hw, sip, to_sip);
+    return transfer->exit != HW_OUTLET_NONE ? transfer->exit : hw_route_exit(&m->hw, sip, to_sip);
 }
 
 struct lp_signal {

@@ -38,7 +38,7 @@ static size_t place_of(const struct lp_model *m, const struct cw_event *event)
         (const struct lp_transfer *)(const void *)event->payload;
     const uint32_t number = lp_switch_at(m, event->lp);
     const uint32_t to =
-        m->hw.sip_topology->switch_exit(&m->hw, number, lp_sip_of(m, transfer->dst));
+        lp_sip_after_switch(m, m->hw.sip_count + number, lp_sip_of(m, transfer->dst));
     return m->lps.first_switch +
            (size_t)(event->lp - m->lps.first_switch) * m->links.count[LP_OF_SWITCH] +
            lp_switch_link_to(m, number, to);

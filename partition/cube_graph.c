@@ -91,15 +91,33 @@ static void visit_outer(const struct hw_config *hw, uint32_t sip, uint32_t to,
         visit(arg, &link);
 }
 
+/* The links of a SIP to others, each once. */
 static void visit_links_of_io_die(const struct hw_config *hw, uint32_t sip, cube_link_fn visit,
                                   void *arg)
 {
     for (uint32_t outlet = 0; outlet < hw_outlets(hw); outlet++) {
-        struct hw_cable cable;
-        if (hw->sip_topology->cable(hw, sip, outlet, &cable))
-            visit_outer(hw, sip, cable.to_switch ? hw_next_on_switch(hw, sip, outlet) : cable.to,
-                        cable.link, visit, arg);
+        const struct hw_hop hop = hw_hop(hw, sip, outlet);
+        if (hw_hop_counts(&hop, sip) && !hw_is_switch(hw, hop.to))
+            visit_outer(hw, sip, hop.to, hop.link, visit, arg);
     }
+}
+
+/* The SIPs of a switch, as a ring. */
+static void visit_switch(const struct hw_config *hw, uint32_t stop, cube_link_fn visit, void *arg)
+{
+    uint32_t first = UINT32_MAX, last = UINT32_MAX;
+    for (uint32_t outlet = 0; outlet < hw_switch_outlets(hw); outlet++) {
+        const struct hw_hop hop = hw_hop(hw, stop, outlet);
+        if (hop.link == HW_LINK_KINDS)
+            continue;
+        if (last != UINT32_MAX)
+            visit_outer(hw, last, hop.to, hop.link, visit, arg);
+        first = first == UINT32_MAX ? hop.to : first;
+        last = hop.to;
+    }
+    if (last != UINT32_MAX)
+        visit_outer(hw, last, first, hw_hop(hw, stop, hw_route_exit(hw, stop, first)).link, visit,
+                    arg);
 }
 
 void cube_links_visit(const struct hw_config *hw, cube_link_fn visit, void *arg)
@@ -110,6 +128,8 @@ void cube_links_visit(const struct hw_config *hw, cube_link_fn visit, void *arg)
                 visit_links_of_cube(hw, (struct cube_place){sip, x, y}, visit, arg);
         visit_links_of_io_die(hw, sip, visit, arg);
     }
+    for (uint32_t stop = hw->sip_count; stop < hw_stops(hw); stop++)
+        visit_switch(hw, stop, visit, arg);
 }
 
 static void add_work(void *arg, const struct cube_link *link)

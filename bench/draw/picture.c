@@ -69,27 +69,34 @@ static void gather_link(struct gathering *g, enum hw_link_kind kind, struct pict
     p->links[p->link_count++] = link;
 }
 
-/* Both directions of each cable. */
-static void gather_cables(struct gathering *g)
+static uint32_t box_of_stop(const struct hw_config *hw, uint32_t stop)
+{
+    return hw_is_switch(hw, stop) ? picture_switch(stop - hw->sip_count) : picture_sip(stop);
+}
+
+static void gather_hop(struct gathering *g, uint32_t stop, uint32_t outlet, enum hw_link_kind kind,
+                       uint32_t to)
+{
+    gather_link(
+        g, kind,
+        (struct picture_link){.from = box_of_stop(g->hw, stop),
+                              .to = box_of_stop(g->hw, to),
+                              .side = HW_PORT_NONE,
+                              .outlet = (uint16_t)(hw_is_switch(g->hw, stop) ? 0 : outlet)});
+}
+
+/* Links outside SIPs, both ways of each together. */
+static void gather_hops(struct gathering *g)
 {
     const struct hw_config *const hw = g->hw;
-    struct hw_cable cable;
-    for (uint32_t sip = 0; sip < hw->sip_count && !g->failed; sip++)
-        for (uint32_t outlet = 0; outlet < hw_outlets(hw); outlet++) {
-            if (outlet == HW_OUTLET_NONE || !hw->sip_topology->cable(hw, sip, outlet, &cable))
+    for (uint32_t stop = 0; stop < hw_stops(hw); stop++)
+        for (uint32_t outlet = 0; outlet < hw_outlets_of(hw, stop) && !g->failed; outlet++) {
+            const struct hw_hop hop = hw_hop(hw, stop, outlet);
+            if (!hw_hop_counts(&hop, stop))
                 continue;
-            const uint32_t to = cable.to_switch ? picture_switch(cable.to) : picture_sip(cable.to);
-            const uint32_t back = cable.to_switch ? 0 : hw_outlet(hw, outlet).entry;
-            gather_link(g, cable.link,
-                        (struct picture_link){.from = picture_sip(sip),
-                                              .to = to,
-                                              .side = HW_PORT_NONE,
-                                              .outlet = (uint16_t)outlet});
-            gather_link(g, cable.link,
-                        (struct picture_link){.from = to,
-                                              .to = picture_sip(sip),
-                                              .side = HW_PORT_NONE,
-                                              .outlet = (uint16_t)back});
+            gather_hop(g, stop, outlet, hop.link, hop.to);
+            if (hop.back != HW_ONE_WAY)
+                gather_hop(g, hop.to, hop.back, hop.link, stop);
         }
 }
 
@@ -121,10 +128,9 @@ static const char *directions_of(const struct hw_config *hw)
                "all others.";
     if (topology->is_grid && hw->sip_dims.count == 0)
         return "global_E leads right, global_W left, global_S down, global_N up.";
-    return topology->switches > 0
-               ? "global_E leads to the next number, global_W to the one "
-                 "before, through the switch."
-               : "global_E leads to the next number, global_W to the one before.";
+    return hw_switches(hw) > 0 ? "global_E leads to the next number, global_W to the one "
+                                 "before, through the switch."
+                               : "global_E leads to the next number, global_W to the one before.";
 }
 
 static void describe_machine(struct picture *p, const struct hw_config *hw, uint32_t root)
@@ -159,7 +165,7 @@ struct picture *picture_create(const struct hw_config *hw, uint32_t root, struct
         return NULL;
     }
     describe_machine(picture, hw, root);
-    gather_cables(&g);
+    gather_hops(&g);
     for (uint32_t sip = 0; hw->sip_count <= PICTURE_INSIDE_MAX && sip < hw->sip_count; sip++)
         gather_inside(&g, sip);
     if (g.failed) {

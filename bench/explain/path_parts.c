@@ -129,7 +129,7 @@ static void add_credit(struct resolving *r, uint32_t from, uint32_t to, int64_t 
                    : hw_route_global_exit(hw, (enum hw_dir)(HW_DIR_GLOBAL_N + i - 1));
         if (i > 0 &&
             (exit == HW_OUTLET_NONE || hw_place_of(hw, from).sip == hw_place_of(hw, to).sip ||
-             hw_route_outer_link(hw, exit) >= HW_LINK_KINDS))
+             hw_hop(hw, hw_place_of(hw, from).sip, exit).link == HW_LINK_KINDS))
             continue;
         if (walk_credit(r, hw, from, to, exit, false) == ps) {
             (void)walk_credit(r, r->hw, from, to, exit, true);

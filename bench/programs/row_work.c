@@ -101,15 +101,13 @@ struct result_row *row_work_add(struct bench_session *session, const char *name,
     return row;
 }
 
-/* Links between SIPs of this class, both ways; 0: they are inside SIPs. */
+/* Links outside SIPs of this class, both ways; 0: they are inside SIPs. */
 static uint64_t outer_links(const struct hw_config *hw, enum hw_link_kind kind)
 {
     uint64_t links = 0;
-    struct hw_cable cable;
-    for (uint32_t sip = 0; sip < hw->sip_count; sip++)
-        for (uint32_t outlet = 0; outlet < hw_outlets(hw); outlet++)
-            if (hw->sip_topology->cable(hw, sip, outlet, &cable) && cable.link == kind)
-                links += 2;
+    for (uint32_t stop = 0; stop < hw_stops(hw); stop++)
+        for (uint32_t outlet = 0; outlet < hw_outlets_of(hw, stop); outlet++)
+            links += hw_hop(hw, stop, outlet).link == kind;
     return links;
 }
 

@@ -25,14 +25,12 @@ struct search {
 
 /* ---- readers: NULL, or what would read the key ----------------------------------------------- */
 
-/* The links of the kind, outside SIPs, are there: by any SIP's outlets, or a switch's. */
+/* The links of the kind, outside SIPs, are there. */
 static bool has_outer_links(const struct hw_config *hw, enum hw_link_kind kind)
 {
-    for (uint32_t outlet = 0; outlet < hw_outlets(hw); outlet++)
-        if (hw_outlet(hw, outlet).link == kind)
-            return true;
-    for (uint32_t i = 0; i < hw_switches(hw); i++)
-        if (hw_switch_link(hw, i) == kind)
+    const struct hw_sip_dims dims = hw_sip_dims_of(hw);
+    for (uint32_t k = 0; k < dims.count; k++)
+        if (dims.at[k].link == kind)
             return true;
     return false;
 }

@@ -495,7 +495,7 @@ static void find_ports(const struct bounding *b, uint32_t sip, struct cut at[HW_
         const bool ends =
             dim->joint == HW_SIP_LINE && (index == 0 ? place + 1 == dim->size : place == 0);
         if (dim->size > 1 && !ends && (b->work->sips == NULL || b->differ[k]))
-            at[hw_outlet(hw, outlet).side].links[dim->link]++;
+            at[hw_side(hw, outlet)].links[dim->link]++;
     }
 }
 

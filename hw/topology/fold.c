@@ -382,6 +382,11 @@ static bool keeps_parameters(const struct hw_config *hw, const struct hw_fold *f
     return true;
 }
 
+static bool is_like(const struct hw_hop *a, const struct hw_hop *b)
+{
+    return a->link == b->link && a->in == b->in;
+}
+
 /* Whether the route from a SIP to another one is the turned route between the turned ones. */
 static bool keeps_route(const struct hw_config *hw, const struct hw_fold *fold,
                         const struct hw_fold_digit *digit, uint32_t sip, uint32_t to)
@@ -389,16 +394,18 @@ static bool keeps_route(const struct hw_config *hw, const struct hw_fold *fold,
     const struct hw_topology_ops *const t = hw->sip_topology;
     const uint32_t sip2 = turned(digit, sip), to2 = turned(digit, to);
     const uint32_t outlet = t->exit(hw, sip, to);
-    if (t->exit(hw, sip2, to2) != outlet ||
-        t->next_sip(hw, sip2, outlet, to2) != turned(digit, t->next_sip(hw, sip, outlet, to)))
+    if (t->exit(hw, sip2, to2) != outlet)
         return false;
-    if (!hw_outlet(hw, outlet).to_switch)
-        return true;
-    const uint32_t number = t->switch_of(hw, sip, outlet), number2 = t->switch_of(hw, sip2, outlet);
-    const uint32_t down = t->switch_exit(hw, number, to), down2 = t->switch_exit(hw, number2, to2);
-    return down2 == turned(digit, down) &&
-           hw_fold_switch_index(fold, number) == hw_fold_switch_index(fold, number2) &&
-           hw_switch_link(hw, number) == hw_switch_link(hw, number2);
+    const struct hw_hop out = hw_hop(hw, sip, outlet), out2 = hw_hop(hw, sip2, outlet);
+    if (!hw_is_switch(hw, out.to))
+        return is_like(&out, &out2) && out2.to == turned(digit, out.to);
+    if (!is_like(&out, &out2) || !hw_is_switch(hw, out2.to) ||
+        hw_fold_switch_index(fold, out.to - hw->sip_count) !=
+            hw_fold_switch_index(fold, out2.to - hw->sip_count))
+        return false;
+    const struct hw_hop down = hw_hop(hw, out.to, t->exit(hw, out.to, to)),
+                        down2 = hw_hop(hw, out2.to, t->exit(hw, out2.to, to2));
+    return is_like(&down, &down2) && down2.to == turned(digit, down.to);
 }
 
 enum { ROUTES_SAMPLED = 16 }; /* SIPs from which, and to which */

@@ -151,20 +151,16 @@ static enum hw_port side_of(const struct hw_sip_dims *dims, uint32_t dim, uint32
 /* The outlet at the other end of a link. */
 static uint32_t index_at_other_end(const struct hw_sip_dim *dim, uint32_t index)
 {
-    switch (dim->joint) {
-    case HW_SIP_FULL:
-        return dim->size - 2 - index;
-    case HW_SIP_SWITCH:
-        return index;
-    default:
-        return index == FORWARD ? BACKWARD : FORWARD;
-    }
+    return dim->joint == HW_SIP_FULL ? dim->size - 2 - index
+           : index == FORWARD        ? BACKWARD
+                                     : FORWARD;
 }
 
 /* A queue of the global directions leaves by the ring of the first two dimensions. Elsewhere the
  * neighbour may be several links away. */
-static uint32_t global_exit(const struct hw_sip_dims *dims, enum hw_port port)
+uint32_t hw_sip_dims_global_exit(const struct hw_config *hw, enum hw_port port)
 {
+    const struct hw_sip_dims *const dims = &hw->sip_dims;
     const uint32_t dim = port == HW_PORT_N || port == HW_PORT_S;
     const bool is_ring =
         dim < dims->count && dims->at[dim].joint == HW_SIP_RING && dims->at[dim].size > 1;
@@ -173,20 +169,12 @@ static uint32_t global_exit(const struct hw_sip_dims *dims, enum hw_port port)
                : HW_OUTLET_NONE;
 }
 
-struct hw_sip_port hw_sip_dims_outlet(const struct hw_config *hw, uint32_t outlet)
+enum hw_port hw_sip_dims_side(const struct hw_config *hw, uint32_t outlet)
 {
-    const struct hw_sip_dims *const dims = &hw->sip_dims;
-    struct hw_sip_port port = {.link = HW_LINK_KINDS};
     uint32_t dim, index;
-    if (hw_sip_dims_find_outlet(dims, outlet, &dim, &index))
-        port = (struct hw_sip_port){
-            .link = dims->at[dim].link,
-            .to_switch = dims->at[dim].joint == HW_SIP_SWITCH,
-            .entry = (uint8_t)outlet_of(dims, dim, index_at_other_end(&dims->at[dim], index)),
-            .side = side_of(dims, dim, index)};
-    port.global_exit =
-        (uint8_t)(outlet < HW_PORTS ? global_exit(dims, (enum hw_port)outlet) : HW_OUTLET_NONE);
-    return port;
+    return hw_sip_dims_find_outlet(&hw->sip_dims, outlet, &dim, &index)
+               ? side_of(&hw->sip_dims, dim, index)
+               : HW_PORT_NONE;
 }
 
 void hw_sip_dims_outlet_name(const struct hw_config *hw, uint32_t outlet,
@@ -208,40 +196,6 @@ void hw_sip_dims_outlet_name(const struct hw_config *hw, uint32_t outlet,
         snprintf(name, HW_OUTLET_NAME_BYTES, "%c%" PRIu32, index == FORWARD ? '+' : '-', k + 1);
 }
 
-/* ---- links ----------------------------------------------------------------------------------- */
-
-/* Forward links of rings and lines. Of the links between every two SIPs: the links that lead less
- * than half way round, and the links that lead half way round from the lower half. */
-static bool is_given_here(const struct hw_sip_dim *dim, uint32_t coordinate, uint32_t index)
-{
-    switch (dim->joint) {
-    case HW_SIP_RING:
-        return index == FORWARD && dim->size > 1;
-    case HW_SIP_LINE:
-        return index == FORWARD && coordinate + 1 < dim->size;
-    case HW_SIP_FULL:
-        return 2 * (index + 1) < dim->size ||
-               (2 * (index + 1) == dim->size && coordinate < dim->size / 2);
-    default:
-        return true;
-    }
-}
-
-bool hw_sip_dims_cable(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
-                       struct hw_cable *cable)
-{
-    uint32_t k, index;
-    *cable = (struct hw_cable){.link = HW_LINK_KINDS};
-    if (!hw_sip_dims_find_outlet(&hw->sip_dims, outlet, &k, &index))
-        return false;
-    const struct hw_sip_dim *const dim = &hw->sip_dims.at[k];
-    cable->link = dim->link;
-    cable->to_switch = dim->joint == HW_SIP_SWITCH;
-    cable->to = cable->to_switch ? hw_sip_dims_switch_of(hw, sip, outlet)
-                                 : sip_further(dim, sip, index + 1);
-    return is_given_here(dim, hw_sip_coordinate(dim, sip), index);
-}
-
 /* ---- switches: numbered dimension by dimension ----------------------------------------------- */
 
 static uint32_t switches_in(const struct hw_config *hw, uint32_t dim)
@@ -250,12 +204,21 @@ static uint32_t switches_in(const struct hw_config *hw, uint32_t dim)
                                                        : 0;
 }
 
-uint32_t hw_sip_dims_switch_count(const struct hw_config *hw)
+uint32_t hw_sip_dims_switches(const struct hw_config *hw)
 {
     uint32_t count = 0;
     for (uint32_t k = 0; k < hw->sip_dims.count; k++)
         count += switches_in(hw, k);
     return count;
+}
+
+uint32_t hw_sip_dims_switch_outlets(const struct hw_config *hw)
+{
+    uint32_t most = 0;
+    for (uint32_t k = 0; k < hw->sip_dims.count; k++)
+        if (switches_in(hw, k) > 0 && hw->sip_dims.at[k].size > most)
+            most = hw->sip_dims.at[k].size;
+    return most;
 }
 
 /* The SIPs of a dimension that differ in it alone have one number: their own, without the
@@ -265,60 +228,70 @@ static uint32_t group_of(const struct hw_sip_dim *dim, uint32_t sip)
     return sip / (dim->stride * dim->size) * dim->stride + sip % dim->stride;
 }
 
-uint32_t hw_sip_dims_switch_of(const struct hw_config *hw, uint32_t sip, uint32_t outlet)
+static uint32_t switch_of(const struct hw_config *hw, uint32_t dim, uint32_t sip)
 {
-    uint32_t dim = 0, index, first = 0;
-    (void)hw_sip_dims_find_outlet(&hw->sip_dims, outlet, &dim, &index);
+    uint32_t number = group_of(&hw->sip_dims.at[dim], sip);
     for (uint32_t k = 0; k < dim; k++)
-        first += switches_in(hw, k);
-    return first + group_of(&hw->sip_dims.at[dim], sip);
+        number += switches_in(hw, k);
+    return number;
 }
 
-/* The dimension of a switch, and the SIP on it whose coordinate there is 0. */
-static const struct hw_sip_dim *dim_of_switch(const struct hw_config *hw, uint32_t number,
-                                              uint32_t *first_sip)
+/* The dimension of a switch; *first_sip is the SIP on it whose coordinate there is 0. */
+static uint32_t dim_of_switch(const struct hw_config *hw, uint32_t number, uint32_t *first_sip)
 {
     uint32_t k = 0;
     for (; k + 1 < hw->sip_dims.count && number >= switches_in(hw, k); k++)
         number -= switches_in(hw, k);
     const struct hw_sip_dim *const dim = &hw->sip_dims.at[k];
     *first_sip = number / dim->stride * dim->stride * dim->size + number % dim->stride;
-    return dim;
+    return k;
 }
 
-uint32_t hw_sip_dims_switch_next(const struct hw_config *hw, uint32_t sip, uint32_t outlet)
-{
-    uint32_t dim = 0, index;
-    (void)hw_sip_dims_find_outlet(&hw->sip_dims, outlet, &dim, &index);
-    return sip_further(&hw->sip_dims.at[dim], sip, 1);
-}
+/* ---- links ----------------------------------------------------------------------------------- */
 
-uint32_t hw_sip_dims_switch_links_max(const struct hw_config *hw)
+static struct hw_hop switch_hop(const struct hw_config *hw, uint32_t number, uint32_t outlet)
 {
-    uint32_t most = 0;
-    for (uint32_t k = 0; k < hw->sip_dims.count; k++)
-        if (switches_in(hw, k) > 0 && hw->sip_dims.at[k].size > most)
-            most = hw->sip_dims.at[k].size;
-    return most;
-}
-
-uint32_t hw_sip_dims_switch_link(const struct hw_config *hw, uint32_t number, uint32_t sip)
-{
+    const struct hw_sip_dims *const dims = &hw->sip_dims;
     uint32_t first;
-    return hw_sip_coordinate(dim_of_switch(hw, number, &first), sip);
+    const uint32_t k = dim_of_switch(hw, number, &first);
+    const struct hw_sip_dim *const dim = &dims->at[k];
+    if (outlet >= dim->size)
+        return (struct hw_hop){.link = HW_LINK_KINDS};
+    return (struct hw_hop){dim->link, side_of(dims, k, 0), first + outlet * dim->stride,
+                           outlet_of(dims, k, 0)};
 }
 
-uint32_t hw_sip_dims_switch_sip(const struct hw_config *hw, uint32_t number, uint32_t link)
+/* Coordinates that a link of a ring or a line, or of one between every two SIPs, leads on by. */
+static uint32_t steps_of(const struct hw_sip_dim *dim, uint32_t index)
 {
-    uint32_t first;
-    const struct hw_sip_dim *const dim = dim_of_switch(hw, number, &first);
-    return first + link * dim->stride;
+    if (dim->joint == HW_SIP_FULL)
+        return index + 1;
+    return index == FORWARD ? 1 : dim->size - 1;
 }
 
-enum hw_link_kind hw_sip_dims_switch_kind(const struct hw_config *hw, uint32_t number)
+static bool has_link(const struct hw_sip_dim *dim, uint32_t coordinate, uint32_t index)
 {
-    uint32_t first;
-    return dim_of_switch(hw, number, &first)->link;
+    if (dim->joint == HW_SIP_LINE)
+        return index == FORWARD ? coordinate + 1 < dim->size : coordinate > 0;
+    return dim->size > 1 || dim->joint == HW_SIP_SWITCH;
+}
+
+struct hw_hop hw_sip_dims_hop(const struct hw_config *hw, uint32_t stop, uint32_t outlet)
+{
+    const struct hw_sip_dims *const dims = &hw->sip_dims;
+    uint32_t k, index;
+    if (hw_is_switch(hw, stop))
+        return switch_hop(hw, stop - hw->sip_count, outlet);
+    if (!hw_sip_dims_find_outlet(dims, outlet, &k, &index) ||
+        !has_link(&dims->at[k], hw_sip_coordinate(&dims->at[k], stop), index))
+        return (struct hw_hop){.link = HW_LINK_KINDS};
+    const struct hw_sip_dim *const dim = &dims->at[k];
+    if (dim->joint == HW_SIP_SWITCH)
+        return (struct hw_hop){dim->link, HW_PORT_NONE, hw->sip_count + switch_of(hw, k, stop),
+                               hw_sip_coordinate(dim, stop)};
+    const uint32_t back = index_at_other_end(dim, index);
+    return (struct hw_hop){dim->link, side_of(dims, k, back),
+                           sip_further(dim, stop, steps_of(dim, index)), outlet_of(dims, k, back)};
 }
 
 /* ---- routes ---------------------------------------------------------------------------------- */
@@ -335,38 +308,21 @@ static uint32_t index_towards(const struct hw_sip_dim *dim, uint32_t from, uint3
     }
 }
 
-uint32_t hw_sip_dims_exit(const struct hw_config *hw, uint32_t sip, uint32_t to_sip)
+uint32_t hw_sip_dims_exit(const struct hw_config *hw, uint32_t stop, uint32_t to_sip)
 {
-    uint32_t place = 0;
+    uint32_t place = 0, first;
+    if (hw_is_switch(hw, stop)) {
+        const uint32_t k = dim_of_switch(hw, stop - hw->sip_count, &first);
+        return hw_sip_coordinate(&hw->sip_dims.at[k], to_sip);
+    }
     for (uint32_t k = 0; k < hw->sip_dims.count; k++) {
         const struct hw_sip_dim *const dim = &hw->sip_dims.at[k];
-        const uint32_t from = hw_sip_coordinate(dim, sip), to = hw_sip_coordinate(dim, to_sip);
+        const uint32_t from = hw_sip_coordinate(dim, stop), to = hw_sip_coordinate(dim, to_sip);
         if (from != to)
             return outlet_at(place + index_towards(dim, from, to));
         place += hw_sip_dim_outlets(dim);
     }
     return 0;
-}
-
-uint32_t hw_sip_dims_next(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
-                          uint32_t to_sip)
-{
-    uint32_t k, index;
-    if (!hw_sip_dims_find_outlet(&hw->sip_dims, outlet, &k, &index))
-        return to_sip;
-    const struct hw_sip_dim *const dim = &hw->sip_dims.at[k];
-    if (dim->joint == HW_SIP_SWITCH)
-        return hw_sip_moved(dim, sip, hw_sip_coordinate(dim, to_sip));
-    if (dim->joint == HW_SIP_FULL)
-        return sip_further(dim, sip, index + 1);
-    return sip_further(dim, sip, index == FORWARD ? 1 : dim->size - 1);
-}
-
-uint32_t hw_sip_dims_switch_exit(const struct hw_config *hw, uint32_t number, uint32_t to_sip)
-{
-    uint32_t first;
-    const struct hw_sip_dim *const dim = dim_of_switch(hw, number, &first);
-    return first + hw_sip_coordinate(dim, to_sip) * dim->stride;
 }
 
 /* ---- lower bounds ---------------------------------------------------------------------------- */

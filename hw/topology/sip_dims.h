@@ -25,31 +25,20 @@
 
 /* The members of struct hw_topology_ops that are the same for all these topologies. */
 #define HW_SIP_DIMS_OPERATIONS                                                                     \
-    .neighbour = hw_sip_grid_neighbour, .outlets = hw_sip_dims_outlets,                            \
-    .outlet = hw_sip_dims_outlet, .cable = hw_sip_dims_cable,                                      \
-    .switch_count = hw_sip_dims_switch_count, .switch_of = hw_sip_dims_switch_of,                  \
-    .switch_next = hw_sip_dims_switch_next, .switch_links_max = hw_sip_dims_switch_links_max,      \
-    .switch_link = hw_sip_dims_switch_link, .switch_sip = hw_sip_dims_switch_sip,                  \
-    .switch_kind = hw_sip_dims_switch_kind, .exit = hw_sip_dims_exit,                              \
-    .next_sip = hw_sip_dims_next, .switch_exit = hw_sip_dims_switch_exit,                          \
-    .distance = hw_sip_dims_distance, .diameter = hw_sip_dims_diameter
+    .neighbour = hw_sip_grid_neighbour, .global_exit = hw_sip_dims_global_exit,                    \
+    .switches = hw_sip_dims_switches, .outlets = hw_sip_dims_outlets,                              \
+    .switch_outlets = hw_sip_dims_switch_outlets, .side = hw_sip_dims_side,                        \
+    .hop = hw_sip_dims_hop, .exit = hw_sip_dims_exit, .distance = hw_sip_dims_distance,            \
+    .diameter = hw_sip_dims_diameter
 
 /* Operations of struct hw_topology_ops. */
+uint32_t hw_sip_dims_global_exit(const struct hw_config *hw, enum hw_port port);
+uint32_t hw_sip_dims_switches(const struct hw_config *hw);
 uint32_t hw_sip_dims_outlets(const struct hw_config *hw);
-struct hw_sip_port hw_sip_dims_outlet(const struct hw_config *hw, uint32_t outlet);
-bool hw_sip_dims_cable(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
-                       struct hw_cable *cable);
-uint32_t hw_sip_dims_switch_count(const struct hw_config *hw);
-uint32_t hw_sip_dims_switch_of(const struct hw_config *hw, uint32_t sip, uint32_t outlet);
-uint32_t hw_sip_dims_switch_next(const struct hw_config *hw, uint32_t sip, uint32_t outlet);
-uint32_t hw_sip_dims_switch_links_max(const struct hw_config *hw);
-uint32_t hw_sip_dims_switch_link(const struct hw_config *hw, uint32_t number, uint32_t sip);
-uint32_t hw_sip_dims_switch_sip(const struct hw_config *hw, uint32_t number, uint32_t link);
-enum hw_link_kind hw_sip_dims_switch_kind(const struct hw_config *hw, uint32_t number);
-uint32_t hw_sip_dims_exit(const struct hw_config *hw, uint32_t sip, uint32_t to_sip);
-uint32_t hw_sip_dims_next(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
-                          uint32_t to_sip);
-uint32_t hw_sip_dims_switch_exit(const struct hw_config *hw, uint32_t number, uint32_t to_sip);
+uint32_t hw_sip_dims_switch_outlets(const struct hw_config *hw);
+enum hw_port hw_sip_dims_side(const struct hw_config *hw, uint32_t outlet);
+struct hw_hop hw_sip_dims_hop(const struct hw_config *hw, uint32_t stop, uint32_t outlet);
+uint32_t hw_sip_dims_exit(const struct hw_config *hw, uint32_t stop, uint32_t to_sip);
 uint32_t hw_sip_dims_distance(const struct hw_config *hw, uint32_t from, uint32_t to);
 uint32_t hw_sip_dims_diameter(const struct hw_config *hw);
 

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "hw/topology/sip_dims.h"
+
 enum { SIZES_LISTED_MAX = 24, LIST_BYTES = 600 };
 
 bool hw_sip_grid_neighbour(const struct hw_config *hw, uint32_t sip, enum hw_port port,
@@ -15,22 +17,22 @@ bool hw_sip_grid_neighbour(const struct hw_config *hw, uint32_t sip, enum hw_por
     return hw_grid_step(hw_sip_grid(hw), sip, port, to);
 }
 
-/* A link belongs to the SIP at its western or northern end. */
-bool hw_sip_grid_cable(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
-                       struct hw_cable *cable)
+uint32_t hw_sip_grid_global_exit(const struct hw_config *hw, enum hw_port port)
 {
-    const enum hw_port port = (enum hw_port)outlet;
-    *cable = (struct hw_cable){.link = HW_LINK_SIP_LINK};
-    return (port == HW_PORT_E || port == HW_PORT_S) &&
-           hw_grid_step(hw_sip_grid(hw), sip, port, &cable->to);
+    (void)hw;
+    return port;
 }
 
-uint32_t hw_sip_grid_next(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
-                          uint32_t to_sip)
+struct hw_hop hw_sip_grid_hop(const struct hw_config *hw, uint32_t stop, uint32_t outlet)
 {
-    uint32_t next = to_sip;
-    (void)hw_grid_step(hw_sip_grid(hw), sip, (enum hw_port)outlet, &next);
-    return next;
+    const enum hw_port opposite = hw_port_opposite((enum hw_port)outlet);
+    struct hw_hop hop = {.link = HW_LINK_KINDS};
+    if (hw_grid_step(hw_sip_grid(hw), stop, (enum hw_port)outlet, &hop.to)) {
+        hop.link = HW_LINK_SIP_LINK;
+        hop.in = opposite;
+        hop.back = opposite;
+    }
+    return hop;
 }
 
 uint32_t hw_sip_grid_distance(const struct hw_config *hw, uint32_t from, uint32_t to)
@@ -41,6 +43,17 @@ uint32_t hw_sip_grid_distance(const struct hw_config *hw, uint32_t from, uint32_
 uint32_t hw_sip_grid_diameter(const struct hw_config *hw)
 {
     return hw_grid_diameter(hw_sip_grid(hw));
+}
+
+struct hw_sip_dims hw_sip_grid_dims(const struct hw_config *hw)
+{
+    const struct hw_grid grid = hw_sip_grid(hw);
+    const enum hw_sip_joint line = grid.wrap ? HW_SIP_RING : HW_SIP_LINE;
+    struct hw_sip_dims dims = {0};
+    hw_sip_dims_add(&dims, line, grid.w, HW_LINK_SIP_LINK);
+    if (hw->sip_topology->is_grid)
+        hw_sip_dims_add(&dims, line, grid.h, HW_LINK_SIP_LINK);
+    return dims;
 }
 
 /* ---- sizes ----------------------------------------------------------------------------------- */

@@ -4,9 +4,9 @@
  */
 #include "hw/topology/sip_grid.h"
 
-static uint32_t mesh_exit(const struct hw_config *hw, uint32_t sip, uint32_t to_sip)
+static uint32_t mesh_exit(const struct hw_config *hw, uint32_t stop, uint32_t to_sip)
 {
-    return hw_grid_route((struct hw_grid){hw->sip_w, hw->sip_h, false}, sip, to_sip);
+    return hw_grid_route((struct hw_grid){hw->sip_w, hw->sip_h, false}, stop, to_sip);
 }
 
 static bool mesh_fit(uint32_t sips, struct hw_sip_size given, struct hw_sip_size *size,
@@ -19,12 +19,12 @@ const struct hw_topology_ops hw_mesh_2d_no_wrap = {
     .name = "mesh_2d_no_wrap",
     .is_grid = true,
     .lines = HW_SIP_LINES_OPEN,
-    .port = HW_SIP_GRID_PORTS,
     .neighbour = hw_sip_grid_neighbour,
-    .cable = hw_sip_grid_cable,
+    .global_exit = hw_sip_grid_global_exit,
+    .hop = hw_sip_grid_hop,
     .fit = mesh_fit,
     .exit = mesh_exit,
-    .next_sip = hw_sip_grid_next,
     .distance = hw_sip_grid_distance,
     .diameter = hw_sip_grid_diameter,
+    .dims = hw_sip_grid_dims,
 };

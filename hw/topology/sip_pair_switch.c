@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "hw/topology/sip_grid.h"
+#include "hw/topology/sip_dims.h"
 
 static bool pair_neighbour(const struct hw_config *hw, uint32_t sip, enum hw_port port,
                            uint32_t *to)
@@ -16,22 +16,32 @@ static bool pair_neighbour(const struct hw_config *hw, uint32_t sip, enum hw_por
     return false;
 }
 
-static uint32_t pair_switch_of(const struct hw_config *hw, uint32_t sip, uint32_t outlet)
+/* None is asked for: no SIP has a global direction. */
+static uint32_t pair_global_exit(const struct hw_config *hw, enum hw_port port)
 {
-    (void)hw, (void)outlet;
-    return sip & 1;
+    (void)hw, (void)port;
+    return HW_OUTLET_NONE;
 }
 
-/* The sio link belongs to the even die. */
-static bool pair_cable(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
-                       struct hw_cable *cable)
+static uint32_t pair_switches(const struct hw_config *hw)
 {
-    if (outlet == HW_PORT_N) {
-        *cable = (struct hw_cable){HW_LINK_HCCS, true, pair_switch_of(hw, sip, outlet)};
-        return true;
-    }
-    *cable = (struct hw_cable){HW_LINK_SIO, false, sip + 1};
-    return outlet == HW_PORT_E && sip % 2 == 0 && sip + 1 < hw->sip_count;
+    (void)hw;
+    return 2;
+}
+
+static uint32_t pair_switch_outlets(const struct hw_config *hw) { return hw->sip_count; }
+
+/* A switch has an outlet of each SIP's number, and a link at those of its parity. */
+static struct hw_hop pair_hop(const struct hw_config *hw, uint32_t stop, uint32_t outlet)
+{
+    const uint32_t switch_0 = hw->sip_count;
+    if (stop >= switch_0 && outlet % 2 == stop - switch_0)
+        return (struct hw_hop){HW_LINK_HCCS, HW_PORT_N, outlet, HW_PORT_N};
+    if (stop < switch_0 && outlet == HW_PORT_N)
+        return (struct hw_hop){HW_LINK_HCCS, HW_PORT_NONE, switch_0 + stop % 2, stop};
+    if (stop < switch_0 && outlet == HW_PORT_E && (stop ^ 1) < hw->sip_count)
+        return (struct hw_hop){HW_LINK_SIO, HW_PORT_E, stop ^ 1, HW_PORT_E};
+    return (struct hw_hop){.link = HW_LINK_KINDS};
 }
 
 static bool pair_fit(uint32_t sips, struct hw_sip_size given, struct hw_sip_size *size,
@@ -46,25 +56,13 @@ static bool pair_fit(uint32_t sips, struct hw_sip_size given, struct hw_sip_size
     return sips % 2 == 0 || sips == 1;
 }
 
-/* By sio to the other die of the package, else by hccs, to the destination or to its mate. */
-static uint32_t pair_exit(const struct hw_config *hw, uint32_t sip, uint32_t to_sip)
+/* By sio to the other die of the package, else by hccs, to the destination or to its mate. A switch
+ * reaches the SIPs of its own parity only. */
+static uint32_t pair_exit(const struct hw_config *hw, uint32_t stop, uint32_t to_sip)
 {
-    (void)hw;
-    return to_sip == (sip ^ 1) ? HW_PORT_E : HW_PORT_N;
-}
-
-/* A switch reaches the SIPs of its own parity only. */
-static uint32_t pair_switch_exit(const struct hw_config *hw, uint32_t number, uint32_t to_sip)
-{
-    (void)hw;
-    return (to_sip & 1) == number ? to_sip : to_sip ^ 1;
-}
-
-static uint32_t pair_next_sip(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
-                              uint32_t to_sip)
-{
-    return outlet == HW_PORT_N ? pair_switch_exit(hw, pair_switch_of(hw, sip, outlet), to_sip)
-                               : to_sip;
+    if (stop >= hw->sip_count)
+        return (to_sip & 1) == stop - hw->sip_count ? to_sip : to_sip ^ 1;
+    return to_sip == (stop ^ 1) ? HW_PORT_E : HW_PORT_N;
 }
 
 static uint32_t pair_distance(const struct hw_config *hw, uint32_t from, uint32_t to)
@@ -75,25 +73,27 @@ static uint32_t pair_distance(const struct hw_config *hw, uint32_t from, uint32_
 
 static uint32_t pair_diameter(const struct hw_config *hw) { return hw->sip_count > 1; }
 
+static struct hw_sip_dims pair_dims(const struct hw_config *hw)
+{
+    const uint32_t dies = hw->sip_count > 1 ? 2 : 1;
+    struct hw_sip_dims dims = {0};
+    hw_sip_dims_add(&dims, HW_SIP_FULL, dies, HW_LINK_SIO);
+    hw_sip_dims_add(&dims, HW_SIP_SWITCH, hw->sip_count / dies, HW_LINK_HCCS);
+    return dims;
+}
+
 const struct hw_topology_ops hw_pair_switch = {
     .name = "pair_switch",
     .lines = HW_SIP_LINES_NONE,
     .paired = true,
-    .switches = 2,
-    .port =
-        {
-            [HW_PORT_N] = {HW_LINK_HCCS, true, HW_PORT_N, HW_PORT_N, HW_PORT_N},
-            [HW_PORT_S] = {HW_LINK_SIO, false, HW_PORT_S, HW_PORT_S, HW_PORT_S},
-            [HW_PORT_E] = {HW_LINK_SIO, false, HW_PORT_E, HW_PORT_E, HW_PORT_E},
-            [HW_PORT_W] = {HW_LINK_SIO, false, HW_PORT_W, HW_PORT_W, HW_PORT_W},
-        },
     .neighbour = pair_neighbour,
-    .cable = pair_cable,
-    .switch_of = pair_switch_of,
+    .global_exit = pair_global_exit,
+    .switches = pair_switches,
+    .switch_outlets = pair_switch_outlets,
+    .hop = pair_hop,
     .fit = pair_fit,
     .exit = pair_exit,
-    .next_sip = pair_next_sip,
-    .switch_exit = pair_switch_exit,
     .distance = pair_distance,
     .diameter = pair_diameter,
+    .dims = pair_dims,
 };

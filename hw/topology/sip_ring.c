@@ -4,20 +4,20 @@
  */
 #include "hw/topology/sip_grid.h"
 
-static uint32_t ring_exit(const struct hw_config *hw, uint32_t sip, uint32_t to_sip)
+static uint32_t ring_exit(const struct hw_config *hw, uint32_t stop, uint32_t to_sip)
 {
-    return hw_grid_route((struct hw_grid){hw->sip_count, 1, true}, sip, to_sip);
+    return hw_grid_route((struct hw_grid){hw->sip_count, 1, true}, stop, to_sip);
 }
 
 const struct hw_topology_ops hw_ring_1d = {
     .name = "ring_1d",
     .lines = HW_SIP_LINES_RINGS,
-    .port = HW_SIP_GRID_PORTS,
     .neighbour = hw_sip_grid_neighbour,
-    .cable = hw_sip_grid_cable,
+    .global_exit = hw_sip_grid_global_exit,
+    .hop = hw_sip_grid_hop,
     .fit = hw_sip_row_fit,
     .exit = ring_exit,
-    .next_sip = hw_sip_grid_next,
     .distance = hw_sip_grid_distance,
     .diameter = hw_sip_grid_diameter,
+    .dims = hw_sip_grid_dims,
 };

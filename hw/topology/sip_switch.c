@@ -2,39 +2,36 @@
  * sip_switch.c: switch: one switch, with one link to each SIP at its port E. The global directions
  * E and W lead to the next and the previous SIP, as in a ring, and both go through the switch.
  */
+#include "hw/topology/sip_dims.h"
 #include "hw/topology/sip_grid.h"
 
-static bool switch_cable(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
-                         struct hw_cable *cable)
+static uint32_t switch_switches(const struct hw_config *hw)
 {
-    (void)hw, (void)sip;
-    *cable = (struct hw_cable){.link = HW_LINK_SIP_LINK, .to_switch = true};
-    return outlet == HW_PORT_E;
+    (void)hw;
+    return 1;
 }
 
-static uint32_t switch_switch_of(const struct hw_config *hw, uint32_t sip, uint32_t outlet)
-{
-    (void)hw, (void)sip, (void)outlet;
-    return 0;
-}
+static uint32_t switch_switch_outlets(const struct hw_config *hw) { return hw->sip_count; }
 
-static uint32_t switch_exit(const struct hw_config *hw, uint32_t sip, uint32_t to_sip)
+static uint32_t switch_global_exit(const struct hw_config *hw, enum hw_port port)
 {
-    (void)hw, (void)sip, (void)to_sip;
+    (void)hw, (void)port;
     return HW_PORT_E;
 }
 
-static uint32_t switch_next_sip(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
-                                uint32_t to_sip)
+/* The switch has an outlet for each SIP, of its number. */
+static struct hw_hop switch_hop(const struct hw_config *hw, uint32_t stop, uint32_t outlet)
 {
-    (void)hw, (void)sip, (void)outlet;
-    return to_sip;
+    if (stop == hw->sip_count)
+        return (struct hw_hop){HW_LINK_SIP_LINK, HW_PORT_E, outlet, HW_PORT_E};
+    if (outlet == HW_PORT_E)
+        return (struct hw_hop){HW_LINK_SIP_LINK, HW_PORT_NONE, hw->sip_count, stop};
+    return (struct hw_hop){.link = HW_LINK_KINDS};
 }
 
-static uint32_t switch_switch_exit(const struct hw_config *hw, uint32_t number, uint32_t to_sip)
+static uint32_t switch_exit(const struct hw_config *hw, uint32_t stop, uint32_t to_sip)
 {
-    (void)hw, (void)number;
-    return to_sip;
+    return stop == hw->sip_count ? to_sip : HW_PORT_E;
 }
 
 static uint32_t switch_distance(const struct hw_config *hw, uint32_t from, uint32_t to)
@@ -45,24 +42,24 @@ static uint32_t switch_distance(const struct hw_config *hw, uint32_t from, uint3
 
 static uint32_t switch_diameter(const struct hw_config *hw) { return hw->sip_count > 1; }
 
+static struct hw_sip_dims switch_dims(const struct hw_config *hw)
+{
+    struct hw_sip_dims dims = {0};
+    hw_sip_dims_add(&dims, HW_SIP_SWITCH, hw->sip_count, HW_LINK_SIP_LINK);
+    return dims;
+}
+
 const struct hw_topology_ops hw_switch = {
     .name = "switch",
     .lines = HW_SIP_LINES_RINGS,
-    .switches = 1,
-    .port =
-        {
-            [HW_PORT_N] = {HW_LINK_SIP_LINK, true, HW_PORT_N, HW_PORT_E, HW_PORT_N},
-            [HW_PORT_S] = {HW_LINK_SIP_LINK, true, HW_PORT_S, HW_PORT_E, HW_PORT_S},
-            [HW_PORT_E] = {HW_LINK_SIP_LINK, true, HW_PORT_E, HW_PORT_E, HW_PORT_E},
-            [HW_PORT_W] = {HW_LINK_SIP_LINK, true, HW_PORT_W, HW_PORT_E, HW_PORT_W},
-        },
     .neighbour = hw_sip_grid_neighbour,
-    .cable = switch_cable,
-    .switch_of = switch_switch_of,
+    .global_exit = switch_global_exit,
+    .switches = switch_switches,
+    .switch_outlets = switch_switch_outlets,
+    .hop = switch_hop,
     .fit = hw_sip_row_fit,
     .exit = switch_exit,
-    .next_sip = switch_next_sip,
-    .switch_exit = switch_switch_exit,
     .distance = switch_distance,
     .diameter = switch_diameter,
+    .dims = switch_dims,
 };

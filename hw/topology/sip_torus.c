@@ -4,9 +4,9 @@
  */
 #include "hw/topology/sip_grid.h"
 
-static uint32_t torus_exit(const struct hw_config *hw, uint32_t sip, uint32_t to_sip)
+static uint32_t torus_exit(const struct hw_config *hw, uint32_t stop, uint32_t to_sip)
 {
-    return hw_grid_route((struct hw_grid){hw->sip_w, hw->sip_h, true}, sip, to_sip);
+    return hw_grid_route((struct hw_grid){hw->sip_w, hw->sip_h, true}, stop, to_sip);
 }
 
 static bool torus_fit(uint32_t sips, struct hw_sip_size given, struct hw_sip_size *size,
@@ -19,12 +19,12 @@ const struct hw_topology_ops hw_torus_2d = {
     .name = "torus_2d",
     .is_grid = true,
     .lines = HW_SIP_LINES_RINGS,
-    .port = HW_SIP_GRID_PORTS,
     .neighbour = hw_sip_grid_neighbour,
-    .cable = hw_sip_grid_cable,
+    .global_exit = hw_sip_grid_global_exit,
+    .hop = hw_sip_grid_hop,
     .fit = torus_fit,
     .exit = torus_exit,
-    .next_sip = hw_sip_grid_next,
     .distance = hw_sip_grid_distance,
     .diameter = hw_sip_grid_diameter,
+    .dims = hw_sip_grid_dims,
 };

@@ -64,40 +64,6 @@ uint32_t hw_sip_directions_max(const struct hw_config *hw)
     return directions;
 }
 
-uint32_t hw_next_on_switch(const struct hw_config *hw, uint32_t sip, uint32_t outlet)
-{
-    if (hw->sip_topology->switch_next != NULL)
-        return hw->sip_topology->switch_next(hw, sip, outlet);
-    const uint32_t number = hw->sip_topology->switch_of(hw, sip, outlet);
-    uint32_t next = sip;
-    do
-        next = (next + 1) % hw->sip_count;
-    while (hw->sip_topology->switch_of(hw, next, outlet) != number);
-    return next;
-}
-
-uint32_t hw_switch_links_max(const struct hw_config *hw)
-{
-    return hw->sip_topology->switch_links_max == NULL ? hw->sip_count
-                                                      : hw->sip_topology->switch_links_max(hw);
-}
-
-uint32_t hw_switch_sip(const struct hw_config *hw, uint32_t number, uint32_t link)
-{
-    return hw->sip_topology->switch_sip == NULL ? link
-                                                : hw->sip_topology->switch_sip(hw, number, link);
-}
-
-enum hw_link_kind hw_switch_link(const struct hw_config *hw, uint32_t number)
-{
-    if (hw->sip_topology->switch_kind != NULL)
-        return hw->sip_topology->switch_kind(hw, number);
-    const struct hw_sip_port *port = hw->sip_topology->port;
-    while (!port->to_switch)
-        port++;
-    return port->link;
-}
-
 void hw_outlet_name(const struct hw_config *hw, uint32_t outlet, char name[HW_OUTLET_NAME_BYTES])
 {
     if (hw->sip_dims.count > 0)
@@ -107,16 +73,6 @@ void hw_outlet_name(const struct hw_config *hw, uint32_t outlet, char name[HW_OU
                  outlet < HW_PORTS ? hw_port_letter[outlet] : ' ');
 }
 
-/* The end of a line has no link on one side. */
-static bool leads_on(const struct hw_config *hw, uint32_t sip, uint32_t outlet)
-{
-    struct hw_cable cable;
-    const uint32_t next = hw->sip_topology->next_sip(hw, sip, outlet, sip);
-    const uint32_t entry = hw_outlet(hw, outlet).entry;
-    return hw->sip_topology->cable(hw, sip, outlet, &cable) ||
-           (next != sip && hw->sip_topology->cable(hw, next, entry, &cable));
-}
-
 uint32_t hw_named_outlet(const struct hw_config *hw, uint32_t sip, char letter)
 {
     const char text[] = {letter, '\0'};
@@ -124,12 +80,12 @@ uint32_t hw_named_outlet(const struct hw_config *hw, uint32_t sip, char letter)
         char name[HW_OUTLET_NAME_BYTES];
         hw_outlet_name(hw, outlet, name);
         if (strcmp(name, text) == 0)
-            return leads_on(hw, sip, outlet) ? outlet : HW_OUTLET_NONE;
+            return hw_hop(hw, sip, outlet).link < HW_LINK_KINDS ? outlet : HW_OUTLET_NONE;
     }
     for (enum hw_port port = 0; hw->sip_dims.count == 0 && port < HW_PORTS; port++) {
         uint32_t to;
         if (hw_port_letter[port] == letter && hw->sip_topology->neighbour(hw, sip, port, &to))
-            return hw->sip_topology->port[port].global_exit;
+            return hw->sip_topology->global_exit(hw, port);
     }
     return HW_OUTLET_NONE;
 }
@@ -149,24 +105,7 @@ void hw_join_sips(struct hw_config *hw, const struct hw_topology_ops *topology,
 
 struct hw_sip_dims hw_sip_dims_of(const struct hw_config *hw)
 {
-    struct hw_sip_dims dims = hw->sip_dims;
-    const struct hw_topology_ops *const topology = hw->sip_topology;
-    const struct hw_grid grid = hw_sip_grid(hw);
-    const enum hw_sip_joint line = grid.wrap ? HW_SIP_RING : HW_SIP_LINE;
-    if (dims.count > 0)
-        return dims;
-    if (topology->paired) {
-        const uint32_t dies = hw->sip_count > 1 ? 2 : 1;
-        hw_sip_dims_add(&dims, HW_SIP_FULL, dies, topology->port[HW_PORT_E].link);
-        hw_sip_dims_add(&dims, HW_SIP_SWITCH, hw->sip_count / dies, topology->port[HW_PORT_N].link);
-    } else if (topology->switches > 0) {
-        hw_sip_dims_add(&dims, HW_SIP_SWITCH, hw->sip_count, hw_switch_link(hw, 0));
-    } else {
-        hw_sip_dims_add(&dims, line, grid.w, topology->port[HW_PORT_E].link);
-        if (topology->is_grid)
-            hw_sip_dims_add(&dims, line, grid.h, topology->port[HW_PORT_S].link);
-    }
-    return dims;
+    return hw->sip_topology->dims == NULL ? hw->sip_dims : hw->sip_topology->dims(hw);
 }
 
 uint32_t hw_sip_degree(const struct hw_config *hw)

@@ -34,27 +34,23 @@ enum hw_sip_lines {
 };
 
 /*
- * An outlet: a place of a SIP's IO die where a link to another SIP, or to a switch, is plugged in.
- * Each is at one of the four ports. Outlets are numbered from 0; outlets 0 to 3 of the topologies
- * that have no more are at the ports of these numbers. Number 4 is left free, because transfers say
- * by it that they name no outlet. An outlet has the same number and kind in all SIPs, but it may
- * have no link in some, as at the end of an open line.
+ * A stop: a place between which links outside SIPs lead. Stop s is SIP s; stop sip_count + k is
+ * switch k.
+ *
+ * An outlet: where a link away from a stop begins. Outlets of a stop are numbered from 0, and some
+ * may have no link, as at the end of an open line. Those of a SIP are places on its IO die: an
+ * outlet of this number is at the same port in all SIPs. Number 4 is left free there, because
+ * transfers say by it that they name no outlet.
  */
 enum { HW_OUTLET_NONE = HW_PORTS, HW_OUTLETS_MAX = 256 };
-struct hw_sip_port {
-    enum hw_link_kind link; /* class of the link outside; HW_LINK_KINDS: no SIP has this outlet */
-    bool to_switch;         /* that link ends at a switch, and another one leads on to the SIP */
-    uint8_t entry;          /* the outlet by which a transfer enters the next SIP */
-    uint8_t global_exit;    /* of outlets 0 to 3: the outlet that queues of the global direction of
-                               this port use, or HW_OUTLET_NONE: as routed */
-    enum hw_port side;      /* the port of the IO die */
-};
+#define HW_ONE_WAY UINT32_MAX
 
-/* A physical link outside a SIP, and its other end. */
-struct hw_cable {
-    enum hw_link_kind link;
-    bool to_switch;
-    uint32_t to; /* a switch's number, or a SIP */
+/* A link outside SIPs, one way. */
+struct hw_hop {
+    enum hw_link_kind link; /* its class; HW_LINK_KINDS: the outlet has no link */
+    enum hw_port in;        /* the port of the IO die that it enters; HW_PORT_NONE: of a switch */
+    uint32_t to;            /* the stop at its end, */
+    uint32_t back;          /* and that stop's outlet by which it leads back, or HW_ONE_WAY */
 };
 
 /* The size of a grid of SIPs; 0: not given, or there is no grid. `dims` is the machine's
@@ -89,36 +85,25 @@ struct hw_topology_ops {
                      other */
     bool is_3d;   /* its size has a depth */
     enum hw_sip_lines lines;
-    bool paired;                       /* SIPs 2i and 2i + 1 are the two dies of a package */
-    uint32_t switches;                 /* between SIPs, where switch_count is NULL */
-    struct hw_sip_port port[HW_PORTS]; /* the outlets, where `outlet` is NULL */
+    bool paired; /* SIPs 2i and 2i + 1 are the two dies of a package */
 
     /* ---- structure --------------------------------------------------------------------------- */
     /* The SIP that the global direction of this port leads to; false: there is no such direction.
      * If it leads from a to b, the opposite port leads from b to a, and b is not a. */
     bool (*neighbour)(const struct hw_config *hw, uint32_t sip, enum hw_port port, uint32_t *to);
-    /* Outlets of a SIP: all their numbers are below. NULL: HW_PORTS. */
+    /* The outlet by which queues of the global direction of this port always leave, or
+     * HW_OUTLET_NONE: as routed. The SIP has that direction. */
+    uint32_t (*global_exit)(const struct hw_config *hw, enum hw_port port);
+    /* Switches between SIPs. NULL: there are none. */
+    uint32_t (*switches)(const struct hw_config *hw);
+    /* Outlets of a SIP, and of a switch: all their numbers are below. NULL: HW_PORTS, and none. */
     uint32_t (*outlets)(const struct hw_config *hw);
-    /* An outlet below that number. NULL: port[]. */
-    struct hw_sip_port (*outlet)(const struct hw_config *hw, uint32_t outlet);
-    /* The link that this outlet has outside; false: none, or it is counted at its other end. Over
-     * all SIPs and outlets, each link is given once. */
-    bool (*cable)(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
-                  struct hw_cable *cable);
-    /* The number of switches. NULL: `switches`. */
-    uint32_t (*switch_count)(const struct hw_config *hw);
-    /* The switch at an outlet of a SIP. NULL where there are no switches. */
-    uint32_t (*switch_of)(const struct hw_config *hw, uint32_t sip, uint32_t outlet);
-    /* The next SIP, after `sip` and round to it, on the switch at this outlet. NULL: found by
-     * switch_of(). */
-    uint32_t (*switch_next)(const struct hw_config *hw, uint32_t sip, uint32_t outlet);
-    /* A switch numbers its links to SIPs from 0: their number, the number of the link to a SIP, the
-     * SIP at a link, and the class of all. NULL, all of them: a switch has a number for each SIP of
-     * the machine, which is the SIP's, and the class of the outlets to switches. */
-    uint32_t (*switch_links_max)(const struct hw_config *hw);
-    uint32_t (*switch_link)(const struct hw_config *hw, uint32_t number, uint32_t sip);
-    uint32_t (*switch_sip)(const struct hw_config *hw, uint32_t number, uint32_t link);
-    enum hw_link_kind (*switch_kind)(const struct hw_config *hw, uint32_t number);
+    uint32_t (*switch_outlets)(const struct hw_config *hw);
+    /* The port of the IO die at which an outlet of a SIP is. NULL: of this number. */
+    enum hw_port (*side)(const struct hw_config *hw, uint32_t outlet);
+    /* The link at an outlet below those numbers. Each link both ways is two hops, one from each
+     * end. Of a switch's outlets those to SIPs are in the order of the SIPs. */
+    struct hw_hop (*hop)(const struct hw_config *hw, uint32_t stop, uint32_t outlet);
     /* Whether this topology can join this many SIPs, in a grid of the given size. True: *size is
      * the size in force, as close to a square as the topology wants it where none was given. False:
      * *misfit says why, with the legal values, and *size is the size as far as it is known. */
@@ -126,20 +111,17 @@ struct hw_topology_ops {
                 struct hw_misfit *misfit);
 
     /* ---- routes ------------------------------------------------------------------------------ */
-    /* The outlet by which a transfer that is in `sip` leaves it for `to_sip`, another SIP. */
-    uint32_t (*exit)(const struct hw_config *hw, uint32_t sip, uint32_t to_sip);
-    /* The SIP that a transfer for `to_sip` enters next when it leaves `sip` by an outlet that
-     * exit() or a global direction names. Following both reaches `to_sip`. */
-    uint32_t (*next_sip)(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
-                         uint32_t to_sip);
-    /* The SIP that a switch sends a transfer for `to_sip` to. NULL where there are no switches. */
-    uint32_t (*switch_exit)(const struct hw_config *hw, uint32_t number, uint32_t to_sip);
+    /* The outlet by which a transfer that is at a stop leaves it for `to_sip`, another stop. It has
+     * a link. Following it from there on reaches `to_sip`. */
+    uint32_t (*exit)(const struct hw_config *hw, uint32_t stop, uint32_t to_sip);
 
     /* ---- distances --------------------------------------------------------------------------- */
     /* Links (through a switch: one) that every way from one SIP to the other has at least. */
     uint32_t (*distance)(const struct hw_config *hw, uint32_t from, uint32_t to);
     /* The largest distance between two SIPs. */
     uint32_t (*diameter)(const struct hw_config *hw);
+    /* hw_sip_dims_of(). NULL: hw->sip_dims. */
+    struct hw_sip_dims (*dims)(const struct hw_config *hw);
 };
 
 #define HW_TOPOLOGY_DECLARE(name) extern const struct hw_topology_ops hw_##name;
@@ -187,10 +169,23 @@ static inline uint32_t hw_outlets(const struct hw_config *hw)
 {
     return hw->sip_topology->outlets == NULL ? HW_PORTS : hw->sip_topology->outlets(hw);
 }
-static inline struct hw_sip_port hw_outlet(const struct hw_config *hw, uint32_t outlet)
+static inline enum hw_port hw_side(const struct hw_config *hw, uint32_t outlet)
 {
-    return hw->sip_topology->outlet == NULL ? hw->sip_topology->port[outlet]
-                                            : hw->sip_topology->outlet(hw, outlet);
+    return hw->sip_topology->side == NULL ? (enum hw_port)outlet
+                                          : hw->sip_topology->side(hw, outlet);
+}
+static inline struct hw_hop hw_hop(const struct hw_config *hw, uint32_t stop, uint32_t outlet)
+{
+    return hw->sip_topology->hop(hw, stop, outlet);
+}
+static inline bool hw_is_switch(const struct hw_config *hw, uint32_t stop)
+{
+    return stop >= hw->sip_count;
+}
+/* Where each link is to be counted once: at the lesser of its stops, or where it leads one way. */
+static inline bool hw_hop_counts(const struct hw_hop *hop, uint32_t stop)
+{
+    return hop->link < HW_LINK_KINDS && (stop < hop->to || hop->back == HW_ONE_WAY);
 }
 enum { HW_OUTLET_NAME_BYTES = 16 };
 /* "E" of a line in the first dimension, "3 of 7" of a link to one of seven peers, ... */
@@ -205,29 +200,26 @@ uint32_t hw_named_outlet(const struct hw_config *hw, uint32_t sip, char letter);
 void hw_join_sips(struct hw_config *hw, const struct hw_topology_ops *topology,
                   const struct hw_sip_size *size);
 
-/* ---- switches; the topology has some --------------------------------------------------------- */
 static inline uint32_t hw_switches(const struct hw_config *hw)
 {
-    return hw->sip_topology->switch_count == NULL ? hw->sip_topology->switches
-                                                  : hw->sip_topology->switch_count(hw);
+    return hw->sip_topology->switches == NULL ? 0 : hw->sip_topology->switches(hw);
 }
-/* A switch's links to SIPs are numbered below; the number of the one to a SIP; the SIP at one. */
-uint32_t hw_switch_links_max(const struct hw_config *hw);
-static inline uint32_t hw_switch_link_to(const struct hw_config *hw, uint32_t number, uint32_t sip)
+static inline uint32_t hw_stops(const struct hw_config *hw)
 {
-    return hw->sip_topology->switch_link == NULL ? sip
-                                                 : hw->sip_topology->switch_link(hw, number, sip);
+    return hw->sip_count + hw_switches(hw);
 }
-uint32_t hw_switch_sip(const struct hw_config *hw, uint32_t number, uint32_t link);
-/* Class of the links between a switch and its SIPs. */
-enum hw_link_kind hw_switch_link(const struct hw_config *hw, uint32_t number);
+static inline uint32_t hw_switch_outlets(const struct hw_config *hw)
+{
+    return hw->sip_topology->switch_outlets == NULL ? 0 : hw->sip_topology->switch_outlets(hw);
+}
+/* Outlets of this stop. */
+static inline uint32_t hw_outlets_of(const struct hw_config *hw, uint32_t stop)
+{
+    return hw_is_switch(hw, stop) ? hw_switch_outlets(hw) : hw_outlets(hw);
+}
 
 /* Global directions that SIPs of the machine have: one that some SIP has counts. */
 uint32_t hw_sip_directions_max(const struct hw_config *hw);
-
-/* The next SIP, after `sip` and round to it, that is on the same switch; `sip` where it is alone.
- * The switch is the one at the outlet. */
-uint32_t hw_next_on_switch(const struct hw_config *hw, uint32_t sip, uint32_t outlet);
 
 /* ---- questions of algorithms and their estimates --------------------------------------------- */
 

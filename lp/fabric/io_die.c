@@ -78,26 +78,25 @@ static void leave_sip(struct die_view *view, const struct cw_event *event, struc
 {
     const struct lp_model *m = view->m;
     const uint32_t to_sip = lp_sip_of(m, transfer->dst);
-    const struct hw_sip_port out = hw_outlet(&m->hw, outlet);
-    cw_check(view->ctx, out.link < HW_LINK_KINDS);
-    cross_io_die_link(view, flight, out.link, m->links.first[LP_LINKS_OUTER] + outlet,
-                      out.to_switch ? HW_NODE_SWITCH : HW_NODE_IO_PORT);
-    transfer->port = out.entry;
+    const struct hw_hop hop = hw_hop(&m->hw, view->sip, outlet);
+    cw_check(view->ctx, hop.link < HW_LINK_KINDS);
+    const bool to_switch = hw_is_switch(&m->hw, hop.to);
+    cross_io_die_link(view, flight, hop.link, m->links.first[LP_LINKS_OUTER] + outlet,
+                      to_switch ? HW_NODE_SWITCH : HW_NODE_IO_PORT);
+    transfer->port = (uint8_t)hop.in;
     transfer->exit = HW_OUTLET_NONE;
     transfer->flags |= LP_TRANSFER_OUTSIDE;
     const struct lp_sender sender = lp_sender_of(event);
-    if (out.to_switch) {
-        const uint32_t number = m->hw.sip_topology->switch_of(&m->hw, view->sip, outlet);
-        const uint32_t next = m->hw.sip_topology->switch_exit(&m->hw, number, to_sip);
-        lp_forward_out(view->ctx, lp_of_switch(m, number), LP_EVENT_TRANSFER, sender,
-                       lp_entity_seen(m, sender.entity, view->sip, next), transfer, flight);
+    if (to_switch) {
+        const uint32_t next = lp_sip_after_switch(m, hop.to, to_sip);
+        lp_forward_out(view->ctx, lp_of_switch(m, hop.to - m->hw.sip_count), LP_EVENT_TRANSFER,
+                       sender, lp_entity_seen(m, sender.entity, view->sip, next), transfer, flight);
         lp_watch_crossing(view->ctx, m, view->sip, LP_AT_SWITCH, flight->tau_ps);
     } else {
-        const uint32_t next = hw_route_next_sip(&m->hw, view->sip, outlet, to_sip);
-        lp_move_transfer(m, next, transfer);
-        lp_forward_out(view->ctx, lp_of_io_die(m, next), LP_EVENT_TRANSFER, sender,
-                       lp_entity_at(m, sender.entity, view->sip, next), transfer, flight);
-        lp_watch_crossing(view->ctx, m, view->sip, next, flight->tau_ps);
+        lp_move_transfer(m, hop.to, transfer);
+        lp_forward_out(view->ctx, lp_of_io_die(m, hop.to), LP_EVENT_TRANSFER, sender,
+                       lp_entity_at(m, sender.entity, view->sip, hop.to), transfer, flight);
+        lp_watch_crossing(view->ctx, m, view->sip, hop.to, flight->tau_ps);
     }
 }
 
@@ -122,9 +121,8 @@ static void enter_io_port(struct die_view *view, const struct cw_event *event)
     const uint32_t to_sip = lp_sip_of(m, transfer.dst);
     const bool from_cube = !(transfer.flags & LP_TRANSFER_OUTSIDE);
     transfer.flags &= (uint8_t)~LP_TRANSFER_OUTSIDE;
-    cw_check(view->ctx, transfer.port < (from_cube ? HW_PORTS : hw_outlets(&m->hw)));
-    const enum hw_port port =
-        from_cube ? (enum hw_port)transfer.port : hw_route_side(&m->hw, transfer.port);
+    cw_check(view->ctx, transfer.port < HW_PORTS);
+    const enum hw_port port = (enum hw_port)transfer.port;
     if (lp_to_host(&transfer)) {
         to_io_cpu(view, event, &flight, &transfer, port);
     } else if (to_sip == view->sip && transfer.kind == LP_TRANSFER_SIGNAL) {
@@ -135,12 +133,11 @@ static void enter_io_port(struct die_view *view, const struct cw_event *event)
         /* the cubes have chosen the port by the same outlet */
         leave_sip(view, event, &flight, &transfer, lp_outlet_of(m, &transfer, view->sip, to_sip));
     } else {
-        const uint32_t out = hw_route_sip(&m->hw, view->sip, to_sip);
+        const uint32_t out = hw_route_exit(&m->hw, view->sip, to_sip);
         cross_io_die_link(view, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_HUB_IN] + port,
                           HW_NODE_IO_HUB);
         cross_io_die_link(view, &flight, HW_LINK_HUB,
-                          m->links.first[LP_LINKS_HUB_OUT] + hw_route_side(&m->hw, out),
-                          HW_NODE_IO_PORT);
+                          m->links.first[LP_LINKS_HUB_OUT] + hw_side(&m->hw, out), HW_NODE_IO_PORT);
         leave_sip(view, event, &flight, &transfer, out);
     }
 }
@@ -184,10 +181,9 @@ static void io_cpu_done(struct die_view *view, const struct cw_event *event)
     cross_io_die_link(view, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_FROM_IO_CPU],
                       HW_NODE_IO_HUB);
     if (signals) {
-        const uint32_t out = hw_route_sip(&m->hw, view->sip, lp_sip_of(m, transfer.dst));
+        const uint32_t out = hw_route_exit(&m->hw, view->sip, lp_sip_of(m, transfer.dst));
         cross_io_die_link(view, &flight, HW_LINK_HUB,
-                          m->links.first[LP_LINKS_HUB_OUT] + hw_route_side(&m->hw, out),
-                          HW_NODE_IO_PORT);
+                          m->links.first[LP_LINKS_HUB_OUT] + hw_side(&m->hw, out), HW_NODE_IO_PORT);
         leave_sip(view, event, &flight, &transfer, out);
         return;
     }
@@ -231,14 +227,15 @@ static void switch_handle(struct cw_ctx *ctx, const void *state, const struct cw
     const struct lp_switch *s = state;
     cw_check(ctx, event->type == LP_EVENT_TRANSFER);
     struct lp_transfer transfer = *LP_PAYLOAD(ctx, event, struct lp_transfer);
-    cw_check(ctx, transfer.port < hw_outlets(&m->hw));
-    const uint32_t number = lp_switch_at(m, event->lp);
-    const uint32_t to_sip =
-        m->hw.sip_topology->switch_exit(&m->hw, number, lp_sip_of(m, transfer.dst));
+    const uint32_t number = lp_switch_at(m, event->lp), stop = m->hw.sip_count + number;
+    const struct hw_hop hop =
+        hw_hop(&m->hw, stop, hw_route_exit(&m->hw, stop, lp_sip_of(m, transfer.dst)));
+    const uint32_t to_sip = hop.to;
+    const enum hw_link_kind link = hop.link;
     const uint32_t at = lp_switch_link_to(m, number, to_sip);
     cw_check(ctx, to_sip < m->hw.sip_count && at < m->links.count[LP_OF_SWITCH]);
     struct hw_flight flight = lp_flight(ctx, to_sip, &transfer);
-    const enum hw_link_kind link = hw_route_outer_link(&m->hw, transfer.port);
+    transfer.port = (uint8_t)hop.in;
     const struct hw_jitter_place place = {HW_JITTER_ANY, HW_JITTER_ANY, number, to_sip};
     struct hw_link *const down = lp_link(ctx, m, &s->link[at], &flight);
     const int64_t sigma_before_ps = flight.sigma_ps;

@@ -219,7 +219,7 @@ void lp_route_on(struct lp_view *view, struct lp_sender sender, struct hw_flight
     } else if (dst.sip != view->sip) {
         const uint32_t exit = lp_outlet_of(m, transfer, view->sip, dst.sip);
         leave_cube(view, sender, flight, transfer, router,
-                   hw_route_cube_exit(&m->hw, view->cube_in_sip, hw_route_side(&m->hw, exit)));
+                   hw_route_cube_exit(&m->hw, view->cube_in_sip, hw_side(&m->hw, exit)));
     } else if (dst.cube != view->cube_in_sip) {
         leave_cube(view, sender, flight, transfer, router,
                    lp_route_cube(m, view->cube_in_sip, dst.cube));

@@ -103,9 +103,14 @@ static void report_link(const struct visit *v, const struct hw_link *link, enum 
     const enum hw_port port = per == LP_PER_PORT || per == LP_PER_LANE ? (enum hw_port)unit
                               : per == LP_PER_ROUTER                   ? (enum hw_port)i
                                                                        : HW_PORT_NONE;
-    const uint32_t kind = group == LP_LINKS_OUTER    ? hw_route_outer_link(hw, unit)
-                          : group == LP_LINKS_TO_SIP ? hw_switch_link(hw, v->the_switch)
-                                                     : lp_link_row[group].kind;
+    const uint32_t number =
+        per == LP_PER_SIP ? lp_switch_sip(v->m, v->the_switch, unit) : UINT32_MAX;
+    const uint32_t kind = group == LP_LINKS_OUTER ? hw_hop(hw, v->sip, unit).link
+                          : group == LP_LINKS_TO_SIP
+                              ? hw_hop(hw, hw->sip_count + v->the_switch,
+                                       hw_route_exit(hw, hw->sip_count + v->the_switch, number))
+                                    .link
+                              : lp_link_row[group].kind;
     const bool unnamed = group == LP_LINKS_REDUCE; /* a unit of PE_DMA, which has no kind of link */
     struct lp_link_use use = {
         .place = v->place,
@@ -116,8 +121,8 @@ static void report_link(const struct visit *v, const struct hw_link *link, enum 
         .sip = v->sip,
         .cube = v->cube,
         .unit = unit,
-        .number = per == LP_PER_LANE  ? i
-                  : per == LP_PER_SIP ? lp_switch_sip(v->m, v->the_switch, unit)
+        .number = per == LP_PER_LANE                                                 ? i
+                  : per == LP_PER_SIP                                                ? number
                   : per == LP_PER_PE || per == LP_PER_PUT_PE || per == LP_PER_ROUTER ? unit
                                                                                      : UINT32_MAX,
         .port = port,
@@ -242,7 +247,7 @@ struct lp_link_use lp_link_member(const struct lp_model *m, const struct lp_link
     if (m->fold != NULL && of_switch) {
         member.number = hw_fold_member(m->fold, use->number, k);
         member.sip = hw_fold_switch_with(m->fold, use->sip, member.number);
-        member.unit = hw_switch_link_to(&m->hw, member.sip, member.number);
+        member.unit = hw_route_exit(&m->hw, m->hw.sip_count + member.sip, member.number);
     } else if (m->fold != NULL) {
         member.sip = hw_fold_member(m->fold, use->sip, k);
     }

@@ -26,6 +26,12 @@ static void lower_least_delay(const struct place *p, uint32_t from, uint32_t to,
     *least = delay_ps < *least ? delay_ps : *least;
 }
 
+static void count_link(const struct place *p, enum hw_link_kind link, uint32_t a, uint32_t b)
+{
+    p->cut->link[link].all++;
+    p->cut->link[link].cut += p->lp_worker[a] != p->lp_worker[b];
+}
+
 /* A link joins LPs `a` and `b`. It enters each at a node of the kind given. */
 static void join_lps(const struct place *p, enum hw_link_kind link, uint32_t a,
                      enum hw_node_kind at_a, uint32_t b, enum hw_node_kind at_b)
@@ -33,8 +39,7 @@ static void join_lps(const struct place *p, enum hw_link_kind link, uint32_t a,
     const struct hw_config *hw = &p->m->hw;
     lower_least_delay(p, a, b, hw->link[link].prop_ps + hw->overhead_ps[at_b]);
     lower_least_delay(p, b, a, hw->link[link].prop_ps + hw->overhead_ps[at_a]);
-    p->cut->link[link].all++;
-    p->cut->link[link].cut += p->lp_worker[a] != p->lp_worker[b];
+    count_link(p, link, a, b);
 }
 
 static void join_cube(const struct place *p, uint32_t sip, uint32_t cube)
@@ -100,22 +105,37 @@ static bool allow_credits_of_sip(const struct place *p, const struct lp_plan *pl
     return true;
 }
 
+static uint32_t lp_of_stop(const struct lp_model *m, uint32_t stop)
+{
+    return hw_is_switch(&m->hw, stop) ? lp_of_switch(m, stop - m->hw.sip_count)
+                                      : lp_of_io_die(m, stop);
+}
+
+/* The links that lead away from a SIP or a switch. */
+static void join_stop(const struct place *p, uint32_t stop)
+{
+    const struct hw_config *const hw = &p->m->hw;
+    const uint32_t lp = lp_of_stop(p->m, stop);
+    for (uint32_t outlet = 0; outlet < hw_outlets_of(hw, stop); outlet++) {
+        const struct hw_hop hop = hw_hop(hw, stop, outlet);
+        if (hop.link == HW_LINK_KINDS)
+            continue;
+        const uint32_t to = lp_of_stop(p->m, hop.to);
+        lower_least_delay(
+            p, lp, to,
+            hw->link[hop.link].prop_ps +
+                hw->overhead_ps[hw_is_switch(hw, hop.to) ? HW_NODE_SWITCH : HW_NODE_IO_PORT]);
+        if (hw_hop_counts(&hop, stop))
+            count_link(p, hop.link, lp, to);
+    }
+}
+
 static void join_io_die(const struct place *p, uint32_t sip)
 {
-    const struct lp_model *m = p->m;
-    const uint32_t die = lp_of_io_die(m, sip);
     /* No bound to or from the host's LP: it only listens, and its messages are injected between
      * drains. */
-    p->cut->link[HW_LINK_PCIE].all++;
-    p->cut->link[HW_LINK_PCIE].cut += p->lp_worker[die] != p->lp_worker[0];
-    for (uint32_t outlet = 0; outlet < hw_outlets(&m->hw); outlet++) {
-        struct hw_cable cable;
-        if (!m->hw.sip_topology->cable(&m->hw, sip, outlet, &cable))
-            continue;
-        join_lps(p, cable.link, die, HW_NODE_IO_PORT,
-                 cable.to_switch ? lp_of_switch(m, cable.to) : lp_of_io_die(m, cable.to),
-                 cable.to_switch ? HW_NODE_SWITCH : HW_NODE_IO_PORT);
-    }
+    count_link(p, HW_LINK_PCIE, lp_of_io_die(p->m, sip), 0);
+    join_stop(p, sip);
 }
 
 static void place_lps(const struct lp_model *m, uint32_t workers, const uint32_t *cube_worker,
@@ -195,6 +215,8 @@ static void join_all(const struct place *p)
                 allow_credits(p, plan, sip, cube, whole);
         }
     }
+    for (uint32_t i = 0; i < p->m->lps.switch_count; i++)
+        join_stop(p, p->m->hw.sip_count + lp_switch_at(p->m, p->m->lps.first_switch + i));
     if (p->m->grows)
         allow_any_queue(p);
     const struct lp_program *const program = p->m->program;

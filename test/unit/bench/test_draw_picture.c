@@ -142,17 +142,19 @@ static void outlets_and_switches_find_their_links(void **state)
         struct config *const config = machine_of(&machines[i]);
         const struct hw_config *const hw = &config->hw;
         struct picture *const picture = picture_create(hw, 0, &error);
-        struct hw_cable cable;
         for (uint32_t sip = 0; sip < hw->sip_count; sip++)
             for (uint32_t outlet = 0; outlet < hw_outlets(hw); outlet++) {
-                if (outlet == HW_OUTLET_NONE || !hw->sip_topology->cable(hw, sip, outlet, &cable))
+                const struct hw_hop hop = hw_hop(hw, sip, outlet);
+                if (hop.link == HW_LINK_KINDS)
                     continue;
+                const bool to_switch = hw_is_switch(hw, hop.to);
+                const uint32_t number = to_switch ? hop.to - hw->sip_count : hop.to;
                 const struct picture_link *const there = picture_outer(picture, sip, outlet);
                 assert_non_null(there);
-                assert_int_equal(there->to, cable.to_switch ? picture_switch(cable.to) : cable.to);
+                assert_int_equal(there->to, to_switch ? picture_switch(number) : number);
                 const struct picture_link *const back =
-                    cable.to_switch ? picture_down(picture, cable.to, sip)
-                                    : picture_outer(picture, cable.to, hw_outlet(hw, outlet).entry);
+                    to_switch ? picture_down(picture, number, sip)
+                              : picture_outer(picture, number, hop.back);
                 assert_non_null(back);
                 assert_int_equal(back->to, sip);
             }

@@ -579,31 +579,26 @@ static void a_group_s_shard_and_engines_are_those_of_its_lanes(void **state)
     check_bound(hw_bound_of(&hw, &work), 800000000, "pe_noc");
 }
 
-/* Links of one way, from the SIPs in `set` to the others, as the topology's cables say. */
+/* GB/s of the links one way, from the SIPs in `set` to the others, as the topology says: of a
+ * switch, those of the fewer. */
 static double rate_out(const struct hw_config *hw, uint32_t set)
 {
-    enum { SWITCHES_MAX = 64 };
-    uint32_t in[SWITCHES_MAX] = {0}, out[SWITCHES_MAX] = {0};
-    double gbs = 0, switch_gbs[SWITCHES_MAX] = {0};
-    struct hw_cable cable;
-    for (uint32_t sip = 0; sip < hw->sip_count; sip++)
-        for (uint32_t outlet = 0; outlet < hw_outlets(hw); outlet++) {
-            if (!hw->sip_topology->cable(hw, sip, outlet, &cable))
+    double gbs = 0;
+    for (uint32_t stop = 0; stop < hw_stops(hw); stop++) {
+        double in = 0, out = 0;
+        for (uint32_t outlet = 0; outlet < hw_outlets_of(hw, stop); outlet++) {
+            const struct hw_hop hop = hw_hop(hw, stop, outlet);
+            if (hop.link == HW_LINK_KINDS || hw_is_switch(hw, hop.to))
                 continue;
-            const struct hw_rate rate = hw->link[cable.link].rate;
-            const double link_gbs = 1000.0 * (double)rate.den / (double)rate.num;
-            const bool inside = (set >> sip & 1) != 0;
-            if (cable.to_switch) {
-                assert_true(cable.to < SWITCHES_MAX);
-                in[cable.to] += inside;
-                out[cable.to] += !inside;
-                switch_gbs[cable.to] = link_gbs;
-            } else {
-                gbs += inside != ((set >> cable.to & 1) != 0) ? link_gbs : 0;
-            }
+            const struct hw_rate rate = hw->link[hop.link].rate;
+            *((set >> hop.to & 1) != 0 ? &in : &out) +=
+                1000.0 * (double)rate.den / (double)rate.num;
         }
-    for (uint32_t i = 0; i < SWITCHES_MAX; i++)
-        gbs += switch_gbs[i] * (in[i] < out[i] ? in[i] : out[i]);
+        if (hw_is_switch(hw, stop))
+            gbs += in < out ? in : out;
+        else
+            gbs += (set >> stop & 1) != 0 ? out : 0;
+    }
     return gbs;
 }
 

@@ -102,11 +102,17 @@ static void relabellings_are_a_group_that_moves_sips_to_representatives(void **s
 
 /* ---- the machine afterwards ------------------------------------------------------------------ */
 
-/* The switch that a relabelling takes a switch to. */
-static uint32_t switch_moved(const struct hw_config *hw, const struct hw_fold *fold, uint32_t x,
-                             uint32_t sip, uint32_t outlet)
+/* The stop that a relabelling takes a stop to. A switch goes where its SIPs go. */
+static uint32_t stop_moved(const struct hw_config *hw, const struct hw_fold *fold, uint32_t x,
+                           uint32_t stop)
 {
-    return hw->sip_topology->switch_of(hw, hw_fold_moved(fold, x, sip), outlet);
+    if (!hw_is_switch(hw, stop))
+        return hw_fold_moved(fold, x, stop);
+    for (uint32_t outlet = 0;; outlet++) {
+        const struct hw_hop hop = hw_hop(hw, stop, outlet);
+        if (hop.link < HW_LINK_KINDS)
+            return hw_hop(hw, hw_fold_moved(fold, x, hop.to), hop.back).to;
+    }
 }
 
 static void check_routes(const struct hw_config *hw, const struct hw_fold *fold)
@@ -123,19 +129,16 @@ static void check_routes(const struct hw_config *hw, const struct hw_fold *fold)
                 assert_int_equal(t->distance(hw, sip, to), t->distance(hw, sip2, to2));
                 if (sip == to)
                     continue;
-                const uint32_t outlet = t->exit(hw, sip, to);
-                assert_int_equal(t->exit(hw, sip2, to2), outlet);
-                assert_int_equal(t->next_sip(hw, sip2, outlet, to2),
-                                 hw_fold_moved(fold, x, t->next_sip(hw, sip, outlet, to)));
-                if (!hw_outlet(hw, outlet).to_switch)
-                    continue;
-                const uint32_t number = t->switch_of(hw, sip, outlet);
-                const uint32_t number2 = t->switch_of(hw, sip2, outlet);
-                assert_int_equal(hw_fold_switch_index(fold, number),
-                                 hw_fold_switch_index(fold, number2));
-                assert_int_equal(t->switch_exit(hw, number2, to2),
-                                 hw_fold_moved(fold, x, t->switch_exit(hw, number, to)));
-                assert_int_equal(hw_switch_link(hw, number), hw_switch_link(hw, number2));
+                for (uint32_t at = sip, at2 = sip2; at != to;) {
+                    const struct hw_hop hop = hw_hop(hw, at, t->exit(hw, at, to));
+                    const struct hw_hop hop2 = hw_hop(hw, at2, t->exit(hw, at2, to2));
+                    assert_true(hop2.link == hop.link && hop2.in == hop.in);
+                    assert_int_equal(hop2.to, stop_moved(hw, fold, x, hop.to));
+                    if (!hw_is_switch(hw, at))
+                        assert_int_equal(t->exit(hw, at, to), t->exit(hw, at2, to2));
+                    at = hop.to;
+                    at2 = hop2.to;
+                }
             }
     }
 }
@@ -146,39 +149,25 @@ static void routes_are_the_same_afterwards(void **state)
     on_each_fold(check_routes);
 }
 
-/* A cable is given once, at one of its ends, which a turn may change. */
-static bool has_cable(const struct hw_config *hw, uint32_t a, uint32_t outlet, uint32_t b)
-{
-    const uint32_t entry = hw_outlet(hw, outlet).entry;
-    struct hw_cable cable;
-    return (hw->sip_topology->cable(hw, a, outlet, &cable) && cable.to == b) ||
-           (hw->sip_topology->cable(hw, b, entry, &cable) && cable.to == a);
-}
-
-static void check_cables(const struct hw_config *hw, const struct hw_fold *fold)
+static void check_links(const struct hw_config *hw, const struct hw_fold *fold)
 {
     for (uint32_t k = 0; k < hw_fold_alike(fold); k++) {
         const uint32_t x = hw_fold_member(fold, 0, k);
         for (uint32_t sip = 0; sip < hw->sip_count; sip++)
             for (uint32_t outlet = 0; outlet < hw_outlets(hw); outlet++) {
-                struct hw_cable cable, image;
-                const uint32_t sip2 = hw_fold_moved(fold, x, sip);
-                if (outlet == HW_OUTLET_NONE || !hw->sip_topology->cable(hw, sip, outlet, &cable))
-                    continue;
-                if (cable.to_switch) {
-                    assert_true(hw->sip_topology->cable(hw, sip2, outlet, &image));
-                    assert_int_equal(image.to, switch_moved(hw, fold, x, sip, outlet));
-                } else {
-                    assert_true(has_cable(hw, sip2, outlet, hw_fold_moved(fold, x, cable.to)));
-                }
+                const struct hw_hop hop = hw_hop(hw, sip, outlet);
+                const struct hw_hop hop2 = hw_hop(hw, hw_fold_moved(fold, x, sip), outlet);
+                assert_int_equal(hop2.link, hop.link);
+                if (hop.link < HW_LINK_KINDS)
+                    assert_int_equal(hop2.to, stop_moved(hw, fold, x, hop.to));
             }
     }
 }
 
-static void cables_are_the_same_afterwards(void **state)
+static void links_are_the_same_afterwards(void **state)
 {
     (void)state;
-    on_each_fold(check_cables);
+    on_each_fold(check_links);
 }
 
 static bool directions_commute(const struct hw_config *hw, const struct hw_fold *fold,
@@ -220,7 +209,6 @@ static void directions_are_the_same_where_a_fold_says_so(void **state)
 
 static void check_switches(const struct hw_config *hw, const struct hw_fold *fold)
 {
-    const struct hw_topology_ops *const t = hw->sip_topology;
     if (hw_switches(hw) == 0 || hw->sip_count == 1) {
         assert_true(hw_switches(hw) > 0 || hw_fold_switches(fold) == 0);
         return;
@@ -230,22 +218,21 @@ static void check_switches(const struct hw_config *hw, const struct hw_fold *fol
         assert_true(number < hw_switches(hw));
         assert_int_equal(hw_fold_switch_index(fold, number), index);
     }
-    for (uint32_t outlet = 0; outlet < hw_outlets(hw); outlet++) {
-        if (outlet == HW_OUTLET_NONE || hw_outlet(hw, outlet).link == HW_LINK_KINDS ||
-            !hw_outlet(hw, outlet).to_switch)
-            continue;
+    for (uint32_t outlet = 0; outlet < hw_outlets(hw); outlet++)
         for (uint32_t sip = 0; sip < hw->sip_count; sip++) {
-            const uint32_t number = t->switch_of(hw, sip, outlet);
-            const uint32_t index = hw_fold_switch_index(fold, number);
-            const uint32_t link = hw_fold_switch_link_to(fold, number, sip);
+            const struct hw_hop hop = hw_hop(hw, sip, outlet);
+            if (hop.link == HW_LINK_KINDS || !hw_is_switch(hw, hop.to))
+                continue;
+            const uint32_t index = hw_fold_switch_index(fold, hop.to - hw->sip_count);
+            const uint32_t link = hw_fold_switch_link_to(fold, hop.to - hw->sip_count, sip);
             assert_true(index < hw_fold_switches(fold));
             assert_true(link < hw_fold_switch_links_max(fold));
             /* that link of the representative leads to the SIP's representative */
             const uint32_t at = hw_fold_switch_sip(fold, hw_fold_switch_at(fold, index), link);
             assert_int_equal(at, hw_fold_representative(fold, sip));
-            assert_int_equal(t->switch_of(hw, at, outlet), hw_fold_switch_at(fold, index));
+            assert_int_equal(hw_hop(hw, at, outlet).to,
+                             hw->sip_count + hw_fold_switch_at(fold, index));
         }
-    }
 }
 
 static void each_link_of_a_switch_stands_for_those_to_a_class_of_sips(void **state)
@@ -387,7 +374,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(relabellings_are_a_group_that_moves_sips_to_representatives),
         cmocka_unit_test(routes_are_the_same_afterwards),
-        cmocka_unit_test(cables_are_the_same_afterwards),
+        cmocka_unit_test(links_are_the_same_afterwards),
         cmocka_unit_test(directions_are_the_same_where_a_fold_says_so),
         cmocka_unit_test(each_link_of_a_switch_stands_for_those_to_a_class_of_sips),
         cmocka_unit_test(the_widest_fold_has_one_sip_except_on_lines),

@@ -18,7 +18,7 @@ static void expect_exits(const struct hw_config *hw, uint32_t from, const char *
     for (uint32_t to = 0; to < hw->sip_count; to++) {
         if (to == from)
             continue;
-        const char letter = hw_port_letter[hw_route_sip(hw, from, to)];
+        const char letter = hw_port_letter[hw_route_exit(hw, from, to)];
         if (letter != letters[to])
             fail_msg("from SIP %u to %u by %c, expected %c", from, to, letter, letters[to]);
     }
@@ -64,12 +64,12 @@ static void through_a_switch_everything_leaves_and_enters_by_east(void **state)
     (void)state;
     const struct hw_config hw = sips_of(&hw_switch, 5, 1);
     expect_exits(&hw, 2, "EE.EE");
-    assert_true(hw_route_through_switch(&hw, HW_PORT_E));
-    assert_int_equal(hw_route_entry(&hw, HW_PORT_E), HW_PORT_E);
+    const struct hw_hop up = hw_hop(&hw, 2, HW_PORT_E), down = hw_hop(&hw, 5, 3);
+    assert_true(up.to == 5 && up.link == HW_LINK_SIP_LINK && up.back == 2);
+    assert_true(down.to == 3 && down.in == HW_PORT_E && down.link == HW_LINK_SIP_LINK);
     for (uint32_t to = 0; to < 5; to++)
         if (to != 2)
             assert_int_equal(hw_route_next_sip(&hw, 2, HW_PORT_E, to), to);
-    assert_int_equal(hw_route_outer_link(&hw, HW_PORT_E), HW_LINK_SIP_LINK);
     assert_int_equal(hw_route_global_exit(&hw, HW_DIR_GLOBAL_W), HW_PORT_E);
     assert_int_equal(hw_route_global_exit(&hw, HW_DIR_GLOBAL_E), HW_PORT_E);
 }
@@ -80,12 +80,12 @@ static void paired_dies_use_sio_for_the_mate_and_hccs_for_the_rest(void **state)
     const struct hw_config hw = sips_of(&hw_pair_switch, 6, 1);
     expect_exits(&hw, 2, "NN.ENN");
     expect_exits(&hw, 3, "NNE.NN");
-    assert_false(hw_route_through_switch(&hw, HW_PORT_E));
-    assert_true(hw_route_through_switch(&hw, HW_PORT_N));
-    assert_int_equal(hw_route_outer_link(&hw, HW_PORT_E), HW_LINK_SIO);
-    assert_int_equal(hw_route_outer_link(&hw, HW_PORT_N), HW_LINK_HCCS);
-    assert_int_equal(hw_route_entry(&hw, HW_PORT_E), HW_PORT_E);
-    assert_int_equal(hw_route_entry(&hw, HW_PORT_N), HW_PORT_N);
+    const struct hw_hop mate = hw_hop(&hw, 2, HW_PORT_E), up = hw_hop(&hw, 2, HW_PORT_N),
+                        down = hw_hop(&hw, 7, 5);
+    assert_true(mate.to == 3 && mate.in == HW_PORT_E && mate.link == HW_LINK_SIO);
+    assert_true(up.to == 6 && up.link == HW_LINK_HCCS);
+    assert_true(down.to == 5 && down.in == HW_PORT_N && down.link == HW_LINK_HCCS);
+    assert_int_equal(hw_hop(&hw, 7, 4).link, HW_LINK_KINDS);
     /* to SIP 5 from 2: the switch of even SIPs reaches 5's mate, 4, which is next to 5 */
     assert_int_equal(hw_route_next_sip(&hw, 2, HW_PORT_N, 5), 4);
     assert_int_equal(hw_route_next_sip(&hw, 4, HW_PORT_E, 5), 5);
@@ -105,8 +105,7 @@ static void a_named_direction_uses_its_own_port(void **state)
         assert_int_equal(hw_route_global_exit(&hw, HW_DIR_GLOBAL_S), HW_PORT_S);
         assert_int_equal(hw_route_global_exit(&hw, HW_DIR_GLOBAL_E), HW_PORT_E);
         assert_int_equal(hw_route_global_exit(&hw, HW_DIR_GLOBAL_W), HW_PORT_W);
-        assert_int_equal(hw_route_entry(&hw, HW_PORT_E), HW_PORT_W);
-        assert_int_equal(hw_route_entry(&hw, HW_PORT_S), HW_PORT_N);
+        assert_int_equal(hw_hop(&hw, 0, HW_PORT_E).in, HW_PORT_W);
     }
 }
 
@@ -156,7 +155,7 @@ static void following_the_decisions_reaches_every_sip_by_a_shortest_way(void **s
                 uint32_t links = 0;
                 for (uint32_t at = from; at != to; links++) {
                     assert_true(links < n);
-                    at = hw_route_next_sip(&hw, at, hw_route_sip(&hw, at, to), to);
+                    at = hw_route_next_sip(&hw, at, hw_route_exit(&hw, at, to), to);
                 }
                 assert_int_equal(links, ring_distance(w, wrap, from % w, to % w) +
                                             ring_distance(n / w, wrap, from / w, to / w));

@@ -29,17 +29,15 @@ static void add_edge(struct graph *graph, uint32_t from, uint32_t to, uint32_t h
 
 static void draw_graph(const struct hw_config *hw, struct graph *graph)
 {
-    graph->nodes = hw->sip_count + hw_switches(hw);
+    graph->nodes = hw_stops(hw);
     graph->edges = 0;
     assert_true(graph->nodes <= NODES_MAX);
-    for (uint32_t sip = 0; sip < hw->sip_count; sip++)
-        for (uint32_t outlet = 0; outlet < hw_outlets(hw); outlet++) {
-            struct hw_cable cable;
-            if (!hw->sip_topology->cable(hw, sip, outlet, &cable))
-                continue;
-            const uint32_t to = cable.to_switch ? hw->sip_count + cable.to : cable.to;
-            add_edge(graph, sip, to, cable.to_switch ? 1 : 2);
-            add_edge(graph, to, sip, cable.to_switch ? 1 : 2);
+    for (uint32_t stop = 0; stop < hw_stops(hw); stop++)
+        for (uint32_t outlet = 0; outlet < hw_outlets_of(hw, stop); outlet++) {
+            const struct hw_hop hop = hw_hop(hw, stop, outlet);
+            if (hop.link < HW_LINK_KINDS)
+                add_edge(graph, stop, hop.to,
+                         hw_is_switch(hw, stop) || hw_is_switch(hw, hop.to) ? 1 : 2);
         }
 }
 
@@ -61,24 +59,21 @@ static void search(const struct graph *graph, uint32_t from, uint32_t length[NOD
     }
 }
 
-/* Links of the route. */
+/* Links of the route: through a switch, one. */
 static uint32_t route_length(const struct hw_config *hw, uint32_t from, uint32_t to)
 {
     uint32_t links = 0;
-    for (uint32_t at = from; at != to; links++) {
-        const uint32_t outlet = hw_route_sip(hw, at, to);
-        const uint32_t next = hw_route_next_sip(hw, at, outlet, to);
-        assert_true(outlet < hw_outlets(hw) && outlet != HW_OUTLET_NONE);
-        assert_true(links < hw->sip_count && next < hw->sip_count);
-        if (hw_route_through_switch(hw, outlet)) {
-            const uint32_t number = hw->sip_topology->switch_of(hw, at, outlet);
-            assert_int_equal(number, hw->sip_topology->switch_of(hw, next, outlet));
-            assert_int_equal(hw->sip_topology->switch_exit(hw, number, to), next);
-            const uint32_t link = hw_switch_link_to(hw, number, next);
-            assert_true(link < hw_switch_links_max(hw));
-            assert_int_equal(hw_switch_sip(hw, number, link), next);
-        }
-        at = next;
+    for (uint32_t at = from; at != to;) {
+        const uint32_t outlet = hw_route_exit(hw, at, to);
+        const struct hw_hop hop = hw_hop(hw, at, outlet);
+        assert_true(outlet < hw_outlets_of(hw, at));
+        assert_true(hw_is_switch(hw, at) || outlet != HW_OUTLET_NONE);
+        assert_true(links < hw->sip_count && hop.link < HW_LINK_KINDS && hop.to < hw_stops(hw));
+        links += !hw_is_switch(hw, at);
+        if (!hw_is_switch(hw, at) && hw_is_switch(hw, hop.to))
+            assert_int_equal(hw_hop(hw, hop.to, hw_route_exit(hw, hop.to, to)).to,
+                             hw_route_next_sip(hw, at, outlet, to));
+        at = hop.to;
     }
     return links;
 }
@@ -111,45 +106,48 @@ static void every_route_arrives_over_as_few_links_as_there_are(void **state)
 
 /* ---- links ----------------------------------------------------------------------------------- */
 
-/* By an outlet that a route takes, a link leads to the same place; its other end is at the entry.
- */
-static void check_cables(const struct hw_config *hw)
+/* Each link leads back, by the port at which it enters; a switch's links are in the order of their
+ * SIPs; and all links of one outlet are at one port. */
+static void check_hops(const struct hw_config *hw)
 {
-    uint32_t ends[SIPS_MAX] = {0};
-    for (uint32_t sip = 0; sip < hw->sip_count; sip++)
-        for (uint32_t outlet = 0; outlet < hw_outlets(hw); outlet++) {
-            struct hw_cable cable;
-            if (!hw->sip_topology->cable(hw, sip, outlet, &cable))
+    uint32_t counted = 0, hops = 0;
+    for (uint32_t stop = 0; stop < hw_stops(hw); stop++) {
+        uint32_t own = 0, last = 0;
+        for (uint32_t outlet = 0; outlet < hw_outlets_of(hw, stop); outlet++) {
+            const struct hw_hop hop = hw_hop(hw, stop, outlet);
+            const bool to_switch = hw_is_switch(hw, hop.to), from_switch = hw_is_switch(hw, stop);
+            if (hop.link == HW_LINK_KINDS)
                 continue;
-            ends[sip]++;
-            assert_int_not_equal(outlet, HW_OUTLET_NONE);
-            assert_int_equal(cable.link, hw_route_outer_link(hw, outlet));
-            assert_int_equal(cable.to_switch, hw_route_through_switch(hw, outlet));
-            assert_true(hw_route_side(hw, outlet) < HW_PORTS);
-            if (cable.to_switch) {
-                assert_true(cable.to < hw_switches(hw));
-                assert_int_equal(cable.to, hw->sip_topology->switch_of(hw, sip, outlet));
-                assert_int_equal(hw_switch_link(hw, cable.to), cable.link);
-                assert_int_equal(
-                    hw->sip_topology->switch_of(hw, hw_next_on_switch(hw, sip, outlet), outlet),
-                    cable.to);
-            } else {
-                const uint32_t entry = hw_route_entry(hw, outlet);
-                assert_true(cable.to < hw->sip_count && cable.to != sip);
-                assert_int_equal(hw_route_entry(hw, entry), outlet);
-                assert_int_equal(hw_route_next_sip(hw, sip, outlet, cable.to), cable.to);
-                assert_int_equal(hw_route_next_sip(hw, cable.to, entry, sip), sip);
-                ends[cable.to]++;
-            }
+            assert_true(hw_link_is_outer(hop.link) && hop.to < hw_stops(hw) && hop.to != stop);
+            assert_true(hop.back < hw_outlets_of(hw, hop.to));
+            const struct hw_hop back = hw_hop(hw, hop.to, hop.back);
+            assert_true(back.to == stop && back.back == outlet && back.link == hop.link);
+            assert_int_equal(hop.in, to_switch ? HW_PORT_NONE : hw_side(hw, hop.back));
+            assert_true(to_switch || hop.in < HW_PORTS);
+            assert_true(from_switch || outlet != HW_OUTLET_NONE);
+            assert_true(!from_switch || own == 0 || hop.to > last);
+            counted += hw_hop_counts(&hop, stop);
+            last = hop.to;
+            own++;
         }
-    for (uint32_t sip = 0; sip < hw->sip_count && hw->sip_count > 1; sip++)
-        assert_in_range(ends[sip], 1, hw_outlets(hw));
+        hops += own;
+        assert_in_range(own, hw->sip_count > 1, hw_outlets_of(hw, stop));
+    }
+    assert_int_equal(2 * counted, hops);
 }
 
-static void every_link_is_given_once_and_joins_what_routes_say(void **state)
+static void every_link_leads_back_and_counts_once(void **state)
 {
     (void)state;
-    on_each_machine(check_cables);
+    on_each_machine(check_hops);
+}
+
+static uint32_t links_of(const struct hw_config *hw, uint32_t stop)
+{
+    uint32_t links = 0;
+    for (uint32_t outlet = 0; outlet < hw_outlets_of(hw, stop); outlet++)
+        links += hw_hop(hw, stop, outlet).link < HW_LINK_KINDS;
+    return links;
 }
 
 /* Outlets have names of their own, and no SIP has more links than the dimensions say. */
@@ -168,12 +166,9 @@ static void check_dims(const struct hw_config *hw)
             sum += hw_sip_coordinate(&dims.at[k], sip) * dims.at[k].stride;
         assert_int_equal(sum, sip);
         for (uint32_t outlet = 0; outlet < hw_outlets(hw); outlet++) {
-            struct hw_cable cable;
-            if (!hw->sip_topology->cable(hw, sip, outlet, &cable))
-                continue;
-            const bool alone = cable.to_switch && hw_next_on_switch(hw, sip, outlet) == sip;
-            links[sip] += !alone;
-            links[cable.to_switch ? sip : cable.to] += !cable.to_switch;
+            const struct hw_hop hop = hw_hop(hw, sip, outlet);
+            links[sip] +=
+                hop.link < HW_LINK_KINDS && (!hw_is_switch(hw, hop.to) || links_of(hw, hop.to) > 1);
         }
     }
     for (uint32_t sip = 0; sip < hw->sip_count; sip++)
@@ -185,7 +180,7 @@ static void check_dims(const struct hw_config *hw)
             hw_outlet_name(hw, a, name[0]);
             hw_outlet_name(hw, b, name[1]);
             assert_true(name[0][0] == '\0' || strcmp(name[0], name[1]) != 0 ||
-                        hw_route_through_switch(hw, a));
+                        hw_is_switch(hw, hw_hop(hw, 0, a).to));
         }
 }
 
@@ -203,12 +198,12 @@ static void links_of_a_full_mesh_are_dealt_out_to_all_four_ports(void **state)
         uint32_t at[HW_PORTS] = {0}, most = 0, least = n;
         assert_true(hw_outlets(&hw) <= HW_OUTLETS_MAX);
         for (uint32_t to = 1; to < n; to++) {
-            const uint32_t outlet = hw_route_sip(&hw, 0, to);
-            const uint32_t entry = hw_route_entry(&hw, outlet);
-            at[hw_route_side(&hw, outlet)]++;
-            assert_int_equal(hw_route_sip(&hw, to, 0), entry);
+            const uint32_t outlet = hw_route_exit(&hw, 0, to);
+            const struct hw_hop hop = hw_hop(&hw, 0, outlet);
+            at[hw_side(&hw, outlet)]++;
+            assert_int_equal(hw_route_exit(&hw, to, 0), hop.back);
             if (2 * to != n) /* opposite sides */
-                assert_int_equal(hw_route_side(&hw, outlet) ^ 1, hw_route_side(&hw, entry));
+                assert_int_equal(hw_side(&hw, outlet) ^ 1, hop.in);
         }
         for (enum hw_port port = 0; port < HW_PORTS; port++) {
             most = at[port] > most ? at[port] : most;
@@ -227,11 +222,11 @@ static void links_of_a_full_mesh_are_at_the_ports_that_their_length_says(void **
         const struct hw_config hw = sips_of(&hw_fully_connected, n, 1);
         for (uint32_t k = 1; 2 * k <= n; k++)
             for (uint32_t sip = 0; sip < n; sip++) {
-                const uint32_t outlet = hw_route_sip(&hw, sip, (sip + k) % n);
+                const uint32_t outlet = hw_route_exit(&hw, sip, (sip + k) % n);
                 const enum hw_port here = k % 2 != 0 ? HW_PORT_E : HW_PORT_S;
                 const enum hw_port there = 2 * k == n ? here : k % 2 != 0 ? HW_PORT_W : HW_PORT_N;
-                assert_int_equal(hw_route_side(&hw, outlet), here);
-                assert_int_equal(hw_route_side(&hw, hw_route_entry(&hw, outlet)), there);
+                assert_int_equal(hw_side(&hw, outlet), here);
+                assert_int_equal(hw_hop(&hw, sip, outlet).in, there);
             }
     }
 }
@@ -269,15 +264,14 @@ static void bisections_are_the_links_between_the_halves(void **state)
             uint32_t links = 0;
             for (uint32_t sip = 0; sip < hw.sip_count; sip++)
                 for (uint32_t outlet = 0; outlet < hw_outlets(&hw); outlet++) {
-                    struct hw_cable cable;
+                    const struct hw_hop hop = hw_hop(&hw, sip, outlet);
                     const bool low = hw_sip_coordinate(dim, sip) < dim->size / 2;
-                    if (!hw.sip_topology->cable(&hw, sip, outlet, &cable) ||
-                        cable.link != dim->link)
+                    if (hop.link != dim->link)
                         continue;
-                    if (cable.to_switch)
+                    if (hw_is_switch(&hw, hop.to))
                         links += low;
                     else
-                        links += low != (hw_sip_coordinate(dim, cable.to) < dim->size / 2);
+                        links += low && hw_sip_coordinate(dim, hop.to) >= dim->size / 2;
                 }
             assert_int_equal(hw_dim_bisection(&hw, dim), links);
         }
@@ -340,7 +334,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_route_arrives_over_as_few_links_as_there_are),
-        cmocka_unit_test(every_link_is_given_once_and_joins_what_routes_say),
+        cmocka_unit_test(every_link_leads_back_and_counts_once),
         cmocka_unit_test(the_dimensions_of_a_machine_say_how_its_links_are),
         cmocka_unit_test(links_of_a_full_mesh_are_dealt_out_to_all_four_ports),
         cmocka_unit_test(links_of_a_full_mesh_are_at_the_ports_that_their_length_says),

@@ -190,7 +190,7 @@ static void a_name_of_the_third_dimension_leaves_by_its_own_link(void **state)
     assert_int_equal(hw.sip_dims.at[2].size, 2);
     hw_outlet_name(&hw, down, name);
     assert_string_equal(name, "D");
-    assert_int_equal(hw_route_sip(&hw, 0, 4), down);
+    assert_int_equal(hw_route_exit(&hw, 0, 4), down);
     assert_int_not_equal(up, down);
     struct lp_wiring *const wiring =
         create(&hw, 8,
@@ -206,7 +206,7 @@ static void a_name_of_the_third_dimension_leaves_by_its_own_link(void **state)
     lp_wiring_free(wiring);
     hw = sips_of(&hw_torus_3d, 7, 1); /* no layers */
     assert_int_equal(hw_named_outlet(&hw, 0, 'U'), HW_OUTLET_NONE);
-    assert_int_equal(hw_named_outlet(&hw, 0, 'E'), hw_route_sip(&hw, 0, 1));
+    assert_int_equal(hw_named_outlet(&hw, 0, 'E'), hw_route_exit(&hw, 0, 1));
 }
 
 static void what_does_not_lead_back_is_refused(void **state)
