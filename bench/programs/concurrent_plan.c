@@ -447,12 +447,15 @@ double concurrent_events(const struct config *config, enum ccl_collective asked,
 static double events_of(const struct concurrent_source *source, const struct concurrent_call *call,
                         const struct run_options *options)
 {
+    struct compute_job job = call->job;
+    if (lp_is_coarse(&source->config.ccl.queues))
+        compute_job_at_once(&source->config.hw, &job);
     if (call->asked->collective == CCL_COMPUTE)
         return call->size *
                compute_events(&(struct ccl_call){.hw = &source->config.hw,
                                                  .ccl = &source->config.ccl,
                                                  .dtype = (enum lp_dtype)options->dtype},
-                              &call->job);
+                              &job);
     return concurrent_events(&source->config, call->asked->collective, call->size, call->n_elem,
                              call->shards, options->dtype);
 }

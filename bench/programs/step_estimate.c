@@ -83,6 +83,8 @@ static double events_of_computation(const struct estimate *estimate, const struc
     const struct hw_config *const hw = &estimate->config->hw;
     if (compute_job_of(hw, &request, hw->tcm_bytes / 2, 0, &job, &ignored) != CW_OK)
         return 0;
+    if (lp_is_coarse(&estimate->config->ccl.queues))
+        compute_job_at_once(hw, &job);
     return compute_events(&(struct ccl_call){.hw = hw,
                                              .ccl = &estimate->config->ccl,
                                              .dtype = (enum lp_dtype)op->dtype},

@@ -26,8 +26,9 @@ static bool leaves_rank(const struct schedule *s, const struct schedule_step *st
     return schedule_op_sends((enum schedule_op)step->op) && step->send_to >= s->members;
 }
 
-/* Chunks, tiles and pieces of a call, as schedule_program.h has them. */
-static void measure(struct cost *c)
+/* Chunks, tiles and pieces of a call, as schedule_program.h has them. Times are those of tiles,
+ * also of what coarse tiles stand for; events are those of coarse tiles. */
+static void measure(struct cost *c, bool in_coarse_tiles)
 {
     const struct schedule *const s = c->s;
     const struct ccl_config *const ccl = c->call->ccl;
@@ -45,6 +46,11 @@ static void measure(struct cost *c)
     while (c->piece_tiles > 1 && c->piece_tiles * most > c->slots)
         c->piece_tiles /= 2;
     c->piece_tiles = program_piece_tiles(ccl, c->piece_tiles);
+    if (in_coarse_tiles && lp_is_coarse(&ccl->queues)) {
+        const uint32_t coarse = lp_coarse(&ccl->queues);
+        c->tile_bytes = lp_move_bytes(&ccl->queues) / c->times.itemsize * c->times.itemsize;
+        c->piece_tiles = c->piece_tiles > coarse ? c->piece_tiles / coarse : 1;
+    }
 }
 
 static void count_pieces(struct cost *c)
@@ -144,8 +150,8 @@ static uint32_t lanes_of(const struct cost_request *request)
     return request->schedule->members > 1 ? 1 : cost_lanes(request->call->hw, request->mapper);
 }
 
-/* What a schedule takes: the time, and the events of the threads that are carried out. */
-static int estimate_schedule(const struct cost_request *request, struct cost *c,
+/* What a schedule takes: the time, or the events of the threads that are carried out. */
+static int estimate_schedule(const struct cost_request *request, bool events, struct cost *c,
                              struct taken *taken, struct cw_error *error)
 {
     const uint32_t lanes = lanes_of(request);
@@ -160,7 +166,7 @@ static int estimate_schedule(const struct cost_request *request, struct cost *c,
     *taken = (struct taken){.ps = 0};
     if (c->s->rank[0].chunks[SCHEDULE_INPUT] == 0 || request->call->n_elem == 0)
         return CW_OK;
-    measure(c);
+    measure(c, events);
     if (c->block_elems == 0) /* too few elements for the ranks: the call is refused */
         return CW_OK;
     count_pieces(c);
@@ -188,7 +194,7 @@ int cost_estimate(const struct cost_request *request, int64_t *ps, struct cw_err
     struct taken taken;
     if (request->schedule == NULL)
         return cost_steps_estimate(request->algorithm, request->call, ps, error);
-    const int code = estimate_schedule(request, &c, &taken, error);
+    const int code = estimate_schedule(request, false, &c, &taken, error);
     *ps = taken.ps;
     return code;
 }
@@ -235,7 +241,7 @@ static double kernel_events(const struct cost_request *request, double shards)
     const struct ccl_call *const call = request->call;
     const struct ccl_algorithm *const algorithm = request->algorithm;
     const double bytes = (double)call->n_elem * tl_itemsize(call->dtype);
-    const uint64_t tile = lp_tile_bytes(&call->ccl->queues);
+    const uint64_t tile = lp_move_bytes(&call->ccl->queues);
     const double tiles = bytes > (double)tile ? bytes / (double)tile : 1;
     const uint64_t each = (uint64_t)(bytes / tiles);
     const bool together = ccl_adds_all_shards(algorithm);
@@ -264,7 +270,7 @@ int cost_events(const struct cost_request *request, double shards, double *event
     struct taken taken;
     int code = CW_OK;
     if (s != NULL) {
-        code = estimate_schedule(request, &c, &taken, error);
+        code = estimate_schedule(request, true, &c, &taken, error);
         *events = taken.events * (c.alike ? s->rank_count / s->members : 1) *
                   (c.lanes ? (double)lanes_of(request) / s->parts / group_count(&c) : 1);
     } else if (request->algorithm->steps != NULL) {

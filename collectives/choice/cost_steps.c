@@ -684,7 +684,7 @@ int cost_steps_estimate(const struct ccl_algorithm *algorithm, const struct ccl_
 
 static double events_of(const struct ccl_call *call, const struct step *step)
 {
-    const uint64_t tile = lp_tile_bytes(&call->ccl->queues);
+    const uint64_t tile = lp_move_bytes(&call->ccl->queues);
     const uint32_t from = ccl_sip_of(&call->ccl->ranks, step->put.from),
                    to = ccl_sip_of(&call->ccl->ranks, step->put.to);
     switch (step->op) {

@@ -488,6 +488,20 @@ static void estimates_of_small_chunks_are_near(void **state)
     estimate_is_near("system.sips.count: 256, algorithm: hierarchical, bytes: 64KiB", 1.79e7, 1551);
 }
 
+/* Coarse tiles take the events of one tile: these are a tenth of those of tiles. */
+static void estimates_of_coarse_tiles_are_near(void **state)
+{
+    (void)state;
+#define COARSE "preset: pod64, bytes: 2MiB, defaults.coarse: 65536, algorithm: "
+    estimate_is_near(COARSE "ring_allreduce", 1.56e6, 22);
+    estimate_is_near(COARSE "lrab_hierarchical_allreduce", 8.55e5, 22);
+    estimate_is_near(COARSE "lrab_pipelined_allreduce", 1.12e6, 22);
+    estimate_is_near(COARSE "pe_hierarchical_allreduce", 3.49e6, 22);
+    estimate_is_near(COARSE "recursive_doubling", 4.12e5, 25);
+    estimate_is_near(COARSE "ring_rs_ag", 2.58e5, 22);
+#undef COARSE
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -507,6 +521,7 @@ int main(void)
         cmocka_unit_test(words_are_quoted_for_a_shell),
         cmocka_unit_test(estimates_are_near),
         cmocka_unit_test(estimates_of_small_chunks_are_near),
+        cmocka_unit_test(estimates_of_coarse_tiles_are_near),
     };
     return cmocka_run_group_tests_name("study", tests, make_file, remove_file);
 }
