@@ -31,10 +31,11 @@ enum ccl_collective {
 };
 const char *ccl_collective_name(enum ccl_collective collective); /* "all_reduce" */
 
-struct cost_steps; /* choice/cost_steps.h */
-struct hw_fold;    /* hw/topology/fold.h */
-struct relay;      /* relay.h */
-struct schedule;   /* schedule/schedule.h */
+struct cost_steps;    /* choice/cost_steps.h */
+struct hw_fold;       /* hw/topology/fold.h */
+struct relay;         /* relay.h */
+struct schedule;      /* schedule/schedule.h */
+struct schedule_walk; /* schedule/schedule_walk.h */
 
 /* A call of a collective, as the host sees it. */
 struct ccl_call {
@@ -55,6 +56,9 @@ struct ccl_call {
      * wanted, in the order of the schedule's (schedule.h, `partial`). NULL: all. */
     const uint32_t *wanted;
     uint32_t wanted_count;
+    /* Of such a schedule: who looks at single chunks of it instead of having it made; the hook then
+     * returns NULL, with the exit code in *error. NULL: nobody. */
+    const struct schedule_walk *walk;
 };
 
 /* The result of a neighbors() hook. */

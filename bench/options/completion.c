@@ -126,7 +126,7 @@ static void print_bash(FILE *file)
           file);
     for (size_t i = 0; i < option_row_count; i++) {
         const struct option_row *const row = &option_rows[i];
-        if (row->argument == NULL)
+        if (row->argument == NULL || row->optional != NULL)
             continue;
         put_bash_pattern(file, row);
         if (row->choice != NULL) {
@@ -155,16 +155,17 @@ static void print_bash(FILE *file)
 
 static void print_zsh_option(FILE *file, const struct option_row *row)
 {
-    const char *const value = row->argument != NULL ? "=" : "";
+    const bool has_value = row->argument != NULL && row->optional == NULL;
+    const char *const value = has_value ? "=" : "";
     fputs(" \\\n        ", file);
     if (row->letter != 0)
         fprintf(file, "'(-%c --%s)'{-%c%s,--%s%s}'[", row->letter, row->name, row->letter,
-                row->argument != NULL ? "+" : "", row->name, value);
+                has_value ? "+" : "", row->name, value);
     else
         fprintf(file, "'%s--%s%s[", row->repeats ? "*" : "", row->name, value);
     put_description(file, row->help[0] != '\0' ? row->help : row->name, "[]:\\");
     putc(']', file);
-    if (row->argument != NULL)
+    if (has_value)
         fprintf(file, ":%s:", row->argument);
     if (row->choice != NULL) {
         putc('(', file);
@@ -240,7 +241,7 @@ static void print_fish_option(FILE *file, const struct option_row *row,
         fputs(" -x -a '", file);
         put_choice_words(file, row);
         putc('\'', file);
-    } else if (row->argument != NULL) {
+    } else if (row->argument != NULL && row->optional == NULL) {
         fputs(names_file(row) ? " -r -F" : " -x", file);
     }
     fputs(" -d '", file);

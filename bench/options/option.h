@@ -87,6 +87,7 @@ struct option_row {
     const char *argument;   /* the value's name in help; NULL: the option takes none */
     const char *help;       /* '\n' where a line of help breaks; a list of choices may follow */
     uint16_t offset, bytes; /* of the field in the command's struct */
+    const char *optional;   /* the value may be left out, and begins with this word; NULL: no */
     const char *group;      /* the heading of help that it begins; NULL: it is in the one before */
     bool repeats;           /* each occurrence adds to those before */
     bool listed;            /* help lists the choices */

@@ -97,6 +97,14 @@ int options_give(struct option_parse *parse, const struct option_row *row, const
     return options_store(parse, row, text, error);
 }
 
+/* The next word is the value of an option whose value may be left out. */
+static bool is_optional_value(const struct option_row *row, int count, char **rest)
+{
+    const size_t bytes = strlen(row->optional);
+    return count > 1 && strncmp(rest[1], row->optional, bytes) == 0 &&
+           (rest[1][bytes] == '\0' || rest[1][bytes] == '=');
+}
+
 static int refuse_missing(const struct option_parse *parse, const struct option_row *row,
                           struct cw_error *error)
 {
@@ -119,6 +127,8 @@ static int read_long(struct option_parse *parse, int count, char **rest, int *us
         return refuse_unknown(parse, name, bytes, rest[0], error);
     if (row->argument == NULL && text != NULL)
         return cw_error_set(error, CW_USAGE, "--%s takes no value", row->name);
+    if (row->optional != NULL && text == NULL && !is_optional_value(row, count, rest))
+        return options_give(parse, row, NULL, error);
     if (row->argument != NULL && text == NULL) {
         if (count < 2)
             return refuse_missing(parse, row, error);
@@ -307,7 +317,10 @@ static const struct option_row *row_of_word(const struct option_parse *parse, in
     const size_t bytes = is_long ? strcspn(name, "=") : 1;
     const struct option_row *const row =
         is_long ? find_name(parse->command, name, bytes) : find_letter(parse->command, name[0]);
-    *used = row != NULL && row->argument != NULL && name[bytes] == '\0' && count > 1 ? 2 : 1;
+    *used = row != NULL && row->argument != NULL && name[bytes] == '\0' && count > 1 &&
+                    (row->optional == NULL || is_optional_value(row, count, rest))
+                ? 2
+                : 1;
     if (row == NULL)
         (void)refuse_unknown(parse, name, bytes, rest[0], error);
     return row;

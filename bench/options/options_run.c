@@ -187,6 +187,26 @@ int run_options_read_place(struct option_parse *parse, const struct option_row *
     return CW_OK;
 }
 
+int run_options_read_verify(struct option_parse *parse, const struct option_row *row,
+                            const char *text, struct cw_error *error)
+{
+    enum { RANKS = 4, RANKS_MAX = 65536 };
+    struct run_options *const run = parse->values;
+    uint64_t ranks = RANKS;
+    if (text == NULL) {
+        run->verify_data = true;
+        return CW_OK;
+    }
+    if (strncmp(text, "sample", 6) != 0 || (text[6] != '\0' && text[6] != '='))
+        return options_refuse(error, row->name, text,
+                              "expected sample, or sample=K for K ranks, or no value: all ranks");
+    if (text[6] == '=' &&
+        options_read_count(error, "verify-data sample", text + 7, 1, RANKS_MAX, &ranks) != CW_OK)
+        return CW_USAGE;
+    run->verify_ranks = (uint32_t)ranks;
+    return CW_OK;
+}
+
 int run_options_read_gemm(struct option_parse *parse, const struct option_row *row,
                           const char *text, struct cw_error *error)
 {
@@ -436,6 +456,13 @@ int run_options_finish(struct option_parse *parse, struct cw_error *error)
                             cw_sync_name[run->engine.sync],
                             options_given(parse, "sync") ? ""
                                                          : ", the default on one thread (--sync)");
+    if (run->verify_ranks > 0 && (run->op_log != NULL || run->data != NULL))
+        return cw_error_set(
+            error, CW_USAGE,
+            "--verify-data sample: the run has no tensor data, and --%s needs them: "
+            "drop one of the two",
+            run->op_log != NULL ? "op-log" : "data");
+    run->no_data |= run->verify_ranks > 0;
     if (run->no_data && run->verify_data)
         return cw_error_set(error, CW_USAGE,
                             "--no-data leaves nothing to verify: drop it or --verify-data");

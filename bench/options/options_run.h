@@ -44,6 +44,8 @@ int run_options_read_op(struct option_parse *parse, const struct option_row *row
                         struct cw_error *error);
 int run_options_read_dtype(struct option_parse *parse, const struct option_row *row,
                            const char *text, struct cw_error *error);
+int run_options_read_verify(struct option_parse *parse, const struct option_row *row,
+                            const char *text, struct cw_error *error);
 int run_options_read_place(struct option_parse *parse, const struct option_row *row,
                            const char *text, struct cw_error *error);
 int run_options_read_gemm(struct option_parse *parse, const struct option_row *row,

@@ -52,7 +52,9 @@ const char *unused_input(const void *values, const struct config_work *work)
 const char *unused_verify(const void *values, const struct config_work *work)
 {
     const struct run_options *const run = values;
-    return has_no_tensors(work) && run->verify_data ? "a bench with tensors" : NULL;
+    return has_no_tensors(work) && (run->verify_data || run->verify_ranks > 0)
+               ? "a bench with tensors"
+               : NULL;
 }
 
 const char *unused_no_data(const void *values, const struct config_work *work)

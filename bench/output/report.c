@@ -200,11 +200,72 @@ static void report_print_row(FILE *file, const struct result_row *row, bool meas
     fputc('\n', file);
 }
 
+/* 1048576 as "1,048,576". */
+static const char *grouped(double number, char text[REPORT_NUMBER_BYTES])
+{
+    char digits[REPORT_NUMBER_BYTES];
+    const int count = snprintf(digits, sizeof digits, "%.0f", number);
+    char *at = text;
+    for (int i = 0; i < count && at + 2 < text + REPORT_NUMBER_BYTES; i++) {
+        if (i > 0 && (count - i) % 3 == 0)
+            *at++ = ',';
+        *at++ = digits[i];
+    }
+    *at = '\0';
+    return text;
+}
+
+/* The ranks of a sample, or the first and the last of many. */
+static void print_ranks(FILE *file, const struct result_sampled *sampled)
+{
+    enum { LISTED = 8 };
+    char number[REPORT_NUMBER_BYTES];
+    for (uint32_t i = 0; i < sampled->ranks; i++) {
+        const bool cut = sampled->ranks > LISTED && i == LISTED - 1;
+        i = cut ? sampled->ranks - 1 : i;
+        fprintf(file, "%s%s",
+                cut     ? ", ... "
+                : i > 0 ? ", "
+                        : "",
+                grouped(sample_rank(i, sampled->ranks, sampled->of_ranks), number));
+    }
+}
+
+/* Rows that are verified by a sample: of which ranks, and how much of their results at least. */
+static void print_sample(FILE *file, const struct result *result)
+{
+    const struct result_row *least = NULL, *faulty = NULL;
+    char ranks[REPORT_NUMBER_BYTES], of[REPORT_NUMBER_BYTES];
+    for (size_t i = 0; i < result->row_count; i++) {
+        const struct result_row *const row = &result->rows[i];
+        if (row->wrong < 0 || row->proof != PROOF_SAMPLE)
+            continue;
+        if (least == NULL || (double)row->sampled.chunks * (double)least->sampled.of_chunks <
+                                 (double)least->sampled.chunks * (double)row->sampled.of_chunks)
+            least = row;
+        faulty = faulty == NULL && row->sampled.fault[0] != '\0' ? row : faulty;
+    }
+    if (least == NULL)
+        return;
+    const struct result_sampled *const sampled = &least->sampled;
+    fprintf(file, "# %s: %s of %s ranks (", faulty == NULL ? "verified" : "NOT verified",
+            grouped(sampled->ranks, ranks), grouped(sampled->of_ranks, of));
+    print_ranks(file, sampled);
+    fputs(")", file);
+    if (sampled->chunks < sampled->of_chunks)
+        fprintf(file, ", %s of %s chunks of each result", grouped((double)sampled->chunks, ranks),
+                grouped((double)sampled->of_chunks, of));
+    fprintf(file, ", %s\n", proof_text(PROOF_SAMPLE));
+    if (faulty != NULL)
+        fprintf(file, "#   %s\n", faulty->sampled.fault);
+}
+
 /* By which proofs the rows are verified, each once; of a bound, the widest and the largest error.
  */
 static void print_proofs(FILE *file, const struct result *result)
 {
-    for (enum proof proof = PROOF_ORDER; proof < PROOFS; proof++) {
+    print_sample(file, result);
+    for (enum proof proof = PROOF_ORDER; proof < PROOF_SAMPLE; proof++) {
         double bound = 0, largest = 0;
         bool is_there = false;
         int64_t wrong = 0;
@@ -530,21 +591,6 @@ static bool result_hash(const struct result *result, uint64_t *hash)
         any = true;
     }
     return any;
-}
-
-/* 1048576 as "1,048,576". */
-static const char *grouped(double number, char text[REPORT_NUMBER_BYTES])
-{
-    char digits[REPORT_NUMBER_BYTES];
-    const int count = snprintf(digits, sizeof digits, "%.0f", number);
-    char *at = text;
-    for (int i = 0; i < count && at + 2 < text + REPORT_NUMBER_BYTES; i++) {
-        if (i > 0 && (count - i) % 3 == 0)
-            *at++ = ',';
-        *at++ = digits[i];
-    }
-    *at = '\0';
-    return text;
 }
 
 /* "3 of 1,000 iterations", after what stands there already. */

@@ -211,6 +211,22 @@ static json_t *shortcuts_json(const struct result_shortcuts *taken)
     return object;
 }
 
+static json_t *sampled_json(const struct result_sampled *sampled)
+{
+    json_t *object = json_object();
+    json_t *const list = json_array();
+    for (uint32_t i = 0; list != NULL && i < sampled->ranks; i++)
+        (void)json_array_append_new(
+            list, json_integer(sample_rank(i, sampled->ranks, sampled->of_ranks)));
+    report_put(&object, "ranks", json_u64(sampled->ranks));
+    report_put(&object, "of_ranks", json_u64(sampled->of_ranks));
+    report_put(&object, "which", list);
+    report_put(&object, "chunks", json_u64(sampled->chunks));
+    report_put(&object, "of_chunks", json_u64(sampled->of_chunks));
+    report_put(&object, "fault", text_or_null(sampled->fault));
+    return object;
+}
+
 /* exact: for a comparison; as struct result has them, and no member twice in two forms. */
 static json_t *row_json(const struct result *result, const struct result_row *row, bool exact)
 {
@@ -249,6 +265,8 @@ static json_t *row_json(const struct result *result, const struct result_row *ro
         report_put(&object, "error_bound", json_real(row->error_bound));
         report_put(&object, "error_largest", json_real(row->error_largest));
     }
+    if (row->sampled.of_ranks > 0)
+        put_unless_exact(exact, &object, "sampled", sampled_json(&row->sampled));
     report_put(&object, "ranks_differ",
                row->ranks_differ < 0 ? json_null() : json_integer(row->ranks_differ));
     report_put(&object, "not_finite",

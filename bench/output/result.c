@@ -76,7 +76,9 @@ int result_judge(const struct result *result, bool bound_holds, bool loaded, str
         [PROOF_MOVED] = "have other bits than the values that they should be",
         [PROOF_INTEGERS] = "have other bits than the exact sum, which every order gives",
         [PROOF_BOUND] = "are further off than any order of operations can be",
-        [PROOF_STEPS] = "have other bits than the file's own steps give"};
+        [PROOF_STEPS] = "have other bits than the file's own steps give",
+        [PROOF_SAMPLE] = "of the sampled ranks are not what the collective demands, by the steps "
+                         "of the schedule"};
     enum proof proof = PROOF_NONE;
     int64_t wrong = 0;
     for (size_t i = 0; i < result->row_count; i++) {

@@ -12,6 +12,7 @@
 
 #include "bench/explain/explain.h"
 #include "bench/output/process_phases.h"
+#include "collectives/verify/sample.h"
 #include "collectives/verify/verifier.h"
 #include "core/cw.h"
 #include "lp/host/credit_wait.h"
@@ -83,6 +84,13 @@ struct result_shortcuts {
     char why[400];    /* why they are all simulated though --fold is not off; "": nothing to say */
 };
 
+/* --verify-data sample (collectives/verify/sample.h); of_ranks 0: another run. */
+struct result_sampled {
+    uint32_t ranks, of_ranks;
+    uint64_t chunks, of_chunks; /* of each of these ranks' results */
+    char fault[400];            /* the first; "": none */
+};
+
 /* One row: one collective at one size, means over the iterations. */
 struct result_row {
     char collective[96];   /* "all_reduce"; of groups "all_reduce:tp" */
@@ -108,6 +116,7 @@ struct result_row {
     int64_t wrong;        /* -1: not verified (null) */
     enum proof proof;     /* by which `wrong` was counted */
     double error_bound, error_largest; /* of PROOF_BOUND (struct verdict) */
+    struct result_sampled sampled;     /* of PROOF_SAMPLE */
     int64_t ranks_differ; /* elements that ranks end with in different bits; -1 (null): not
                              verified, or each rank has a result of its own */
     int64_t not_finite;   /* infinities and NaNs though all inputs are finite; -1 (null): not

@@ -713,6 +713,8 @@ static int prepare(struct bench_session *session, struct dist_options *dist, str
         code = cw_error_set(error, CW_USAGE, "--fold on: %s", bench_fold_why_not(session));
     if (code == CW_OK)
         code = bench_algorithm_check(session, error);
+    if (code == CW_OK)
+        code = bench_sample_check(session, NULL, error);
     if (code == CW_OK && session->program->prepare != NULL)
         code = session->program->prepare(session, dist, error);
     if (code == CW_OK && dist->kernels_only) {

@@ -5,6 +5,7 @@
 #include "bench/programs/row_work.h"
 #include "collectives/data/input.h"
 #include "collectives/relay.h"
+#include "collectives/verify/sample.h"
 
 uint64_t bench_seed(const struct bench_session *session, const struct dp_policy *policy,
                     uint64_t n_elem)
@@ -84,6 +85,74 @@ struct verifier *bench_verifier_of_values(const struct bench_session *session,
                                           const void *values, struct cw_error *error)
 {
     return make_verifier(session, algorithm, n_elem, 0, values, error);
+}
+
+int bench_sample_check(const struct bench_session *session, const struct ccl_call *call,
+                       struct cw_error *error)
+{
+    static const char legal[] = "legal are ccl_allreduce, ccl_reduce_scatter, ccl_all_gather and "
+                                "ccl_all_to_all by an algorithm that is a schedule, such as "
+                                "torus_rs_ag or torus_all_gather";
+    const enum ccl_collective does = session->program->does;
+    if (session->options->verify_ranks == 0)
+        return CW_OK;
+    if (!session->program->collective || session->program->no_algorithm ||
+        !session->program->folds || session->options->data != NULL ||
+        (does != CCL_ALL_REDUCE && does != CCL_REDUCE_SCATTER && does != CCL_ALL_GATHER &&
+         does != CCL_ALL_TO_ALL))
+        return cw_error_set(error, CW_USAGE,
+                            "--verify-data sample: %s has no steps that can be followed without "
+                            "tensor data; %s",
+                            session->program->name, legal);
+    const struct ccl_algorithm *const algorithm =
+        call != NULL ? ccl_algorithm_of(call, NULL, error) : NULL;
+    if (call == NULL || (algorithm != NULL && algorithm->schedule != NULL))
+        return CW_OK;
+    if (algorithm == NULL)
+        return error->exit_code;
+    return cw_error_set(error, CW_USAGE,
+                        "--verify-data sample: %s is a kernel of its own, whose values only a run "
+                        "with tensor data gives; %s",
+                        ccl_algorithm_label(call->ccl, algorithm), legal);
+}
+
+int bench_sample(const struct bench_session *session, const struct ccl_call *call,
+                 struct result_row *row, struct cw_error *error)
+{
+    const struct dist_facts *const facts = dist_facts(session->dist);
+    if (session->options->verify_ranks == 0)
+        return CW_OK;
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_of(call, NULL, error);
+    if (algorithm == NULL)
+        return error->exit_code;
+    if (facts->schedule == NULL)
+        return cw_error_set(error, CW_USAGE, "--verify-data sample: there is no schedule");
+    const struct schedule *const schedule = facts->schedule;
+    struct sample_request request = {
+        .algorithm = algorithm,
+        .call = *call,
+        .schedule = schedule->fold == NULL && !schedule->partial ? schedule : schedule->whole,
+        .steps = schedule->steps,
+        .members = schedule->members,
+        .n_elem = call->n_elem,
+        .shards = row->shards,
+        .ranks = session->options->verify_ranks};
+    struct sample_found found;
+    /* The schedule is made for the expected call (runtime/install_plan.c). */
+    request.call.n_elem = session->config->ccl.n_elem;
+    request.call.dtype = LP_F16;
+    request.call.math = LP_MATH_SUM;
+    const int code = sample_verify(&request, &found, error);
+    if (code != CW_OK)
+        return code;
+    row->wrong = (int64_t)found.wrong;
+    row->proof = PROOF_SAMPLE;
+    row->sampled = (struct result_sampled){.ranks = found.ranks,
+                                           .of_ranks = found.of,
+                                           .chunks = found.chunks,
+                                           .of_chunks = found.of_chunks};
+    snprintf(row->sampled.fault, sizeof row->sampled.fault, "%s", found.fault);
+    return CW_OK;
 }
 
 static int bench_read_shard(void *arg, uint32_t rank, uint32_t shard, uint64_t first,

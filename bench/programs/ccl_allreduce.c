@@ -92,9 +92,12 @@ static int ccl_allreduce_run_size(struct bench_session *session, uint64_t n_elem
             return error->exit_code;
         allreduce.row->wrong = 0;
     }
+    int code = bench_sample(session, &call, allreduce.row, error);
+    if (code != CW_OK)
+        return code;
     session->own = &allreduce;
     bench_calls_begin(session);
-    const int code = dist_spawn(session->dist, ccl_allreduce_worker, &allreduce, error);
+    code = dist_spawn(session->dist, ccl_allreduce_worker, &allreduce, error);
     session->own = NULL;
     verifier_free(allreduce.verifier);
     return code == CW_OK ? bench_row_finish(session, allreduce.row,
@@ -112,7 +115,9 @@ static int ccl_allreduce_check_size(const struct bench_session *session, uint64_
     if (does != CCL_ALL_REDUCE && (op == REDOP_AVG || op == REDOP_PREMULSUM))
         return cw_error_set(error, CW_USAGE, "--op %s: %s reduces by sum, prod, max or min",
                             redop_name(op), session->program->name);
-    const int code = dist_check_call(session->config, &call, error);
+    int code = dist_check_call(session->config, &call, error);
+    if (code == CW_OK)
+        code = bench_sample_check(session, &call, error);
     return code == CW_OK
                ? bench_check_hbm(session, n_elem * dtype_bytes(session->options->dtype), error)
                : code;

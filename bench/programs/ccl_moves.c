@@ -148,9 +148,14 @@ static int ccl_moves_run_size(struct bench_session *session, uint64_t n_elem,
     move.seed = bench_seed(session, &move.policy, n_elem);
     if (options->verify_data && collective != CCL_BARRIER)
         row->wrong = 0;
+    const uint32_t parts = collective == CCL_ALL_GATHER ? row->ranks : 1;
+    const struct ccl_call call = bench_call(session, collective, n_elem / parts);
+    int code = bench_sample(session, &call, row, error);
+    if (code != CW_OK)
+        return code;
     session->own = &move;
     bench_calls_begin(session);
-    const int code = dist_spawn(session->dist, ccl_moves_worker, &move, error);
+    code = dist_spawn(session->dist, ccl_moves_worker, &move, error);
     session->own = NULL;
     return code == CW_OK ? bench_row_finish(session, ccl_moves_row_of(&move),
                                             lp_system_current_batch(dist_system(session->dist)),
@@ -168,7 +173,9 @@ static int check_size(const struct bench_session *session, uint64_t n_elem, stru
         return CW_USAGE;
     const struct ccl_call call = bench_call(session, collective, n_elem / parts);
     const uint64_t tensors = n_elem + (is_of_blocks(collective) ? call.n_elem : 0);
-    const int code = dist_check_call(config, &call, error);
+    int code = dist_check_call(config, &call, error);
+    if (code == CW_OK)
+        code = bench_sample_check(session, &call, error);
     return code == CW_OK ? bench_check_hbm(session, tensors * tl_itemsize(call.dtype), error)
                          : code;
 }

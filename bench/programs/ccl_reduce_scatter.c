@@ -94,9 +94,12 @@ static int ccl_reduce_scatter_run_size(struct bench_session *session, uint64_t n
         if (scatter.verifier == NULL)
             return error->exit_code;
     }
+    int code = bench_sample(session, &call, row, error);
+    if (code != CW_OK)
+        return code;
     session->own = &scatter;
     bench_calls_begin(session);
-    const int code = dist_spawn(session->dist, ccl_reduce_scatter_worker, &scatter, error);
+    code = dist_spawn(session->dist, ccl_reduce_scatter_worker, &scatter, error);
     session->own = NULL;
     verifier_free(scatter.verifier);
     return code == CW_OK ? bench_row_finish(session, ccl_reduce_scatter_row_of(&scatter),
@@ -109,7 +112,9 @@ static int ccl_reduce_scatter_check_size(const struct bench_session *session, ui
                                          struct cw_error *error)
 {
     const struct ccl_call call = bench_call(session, CCL_REDUCE_SCATTER, n_elem);
-    const int code = dist_check_call(session->config, &call, error);
+    int code = dist_check_call(session->config, &call, error);
+    if (code == CW_OK)
+        code = bench_sample_check(session, &call, error);
     return code == CW_OK ? dist_check_blocks(CCL_REDUCE_SCATTER, n_elem, call.world_size, error)
                          : code;
 }

@@ -93,6 +93,7 @@ static int64_t time_without(const struct cost_key *key, const struct run_options
         own.size_count = 1;
     }
     own.no_data = own.quiet = true;
+    own.verify_ranks = 0;
     own.verify_data = own.dump_pointers = own.explain = own.trace_links = false;
     own.measured = own.json = own.csv = own.ccl_trace = own.op_log = own.timeline = NULL;
     own.links = own.engine_log = own.engine_trace = own.svg = own.data_out = NULL;

@@ -107,9 +107,10 @@ struct run_options {
     enum run_input input;
     const char *data, *data_out; /* of ccl_gradient: files of values; NULL: none */
     bool verify_data, no_data;
-    bool is_check_given; /* whether data are verified is said by an option */
-    bool shows_machine;  /* the line names no work: sizes and algorithm are the default ones */
-    char rest[200];      /* then: which sizes were left out, and how to run them; "": none */
+    uint32_t verify_ranks; /* of --verify-data sample: so many; 0: another run. Then no_data */
+    bool is_check_given;   /* whether data are verified is said by an option */
+    bool shows_machine;    /* the line names no work: sizes and algorithm are the default ones */
+    char rest[200];        /* then: which sizes were left out, and how to run them; "": none */
 
     uint32_t fold, repeat, replay; /* enum run_shortcut */
 

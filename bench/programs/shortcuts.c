@@ -66,7 +66,7 @@ const char *shortcut_why_not(enum shortcut which, const struct run_options *opti
         return "jitter is drawn for each operation";
     if (is_step ? options->verify_data : !options->no_data)
         return is_step ? "--verify-data computes the values of all ranks"
-                       : "each rank has values of its own: give --no-data";
+                       : "each rank has values of its own: give --no-data, or --verify-data sample";
     return why_all_is_shown(options);
 }
 

@@ -192,6 +192,12 @@ static void refuse_name(struct config_loader *loader, const struct config_node *
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
+static bool is_flag_value(const struct config_node *value)
+{
+    return value->kind == CONFIG_SCALAR &&
+           (strcmp(value->text, "true") == 0 || strcmp(value->text, "false") == 0);
+}
+
 /* Reads an option without a value. */
 static bool read_flag(struct config_loader *loader, const char *name,
                       const struct config_node *value, struct study_setting *setting)
@@ -219,7 +225,7 @@ static bool read_option(struct config_loader *loader, const struct option_row *r
     }
     setting->row = row;
     setting->option = join(loader->arena, "--", row->name, "");
-    if (row->argument == NULL)
+    if (row->argument == NULL || (row->optional != NULL && is_flag_value(value)))
         return read_flag(loader, row->name, value, setting);
     if (value->kind != CONFIG_SCALAR || value->bytes == 0) {
         config_error(loader, value->place, "%s: expected %s, as for --%s; found %s", row->name,

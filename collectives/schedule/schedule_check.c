@@ -325,11 +325,12 @@ uint32_t schedule_root_by_steps(const struct schedule *schedule)
     return root;
 }
 
-struct schedule_values *schedule_formulas(const struct schedule *schedule, struct cw_error *error)
+static struct schedule_values *formulas(const struct schedule *schedule, bool checks,
+                                        struct cw_error *error)
 {
     struct schedule_faults faults = {0};
     struct schedule_values *const values = values_of(schedule, &faults);
-    if (values != NULL)
+    if (values != NULL && checks)
         schedule_values_check(values, schedule, &faults);
     const int code = schedule_faults_report(&faults, error);
     schedule_faults_free(&faults);
@@ -337,4 +338,15 @@ struct schedule_values *schedule_formulas(const struct schedule *schedule, struc
         return values;
     schedule_values_free(values);
     return NULL;
+}
+
+struct schedule_values *schedule_formulas(const struct schedule *schedule, struct cw_error *error)
+{
+    return formulas(schedule, true, error);
+}
+
+struct schedule_values *schedule_formulas_of_steps(const struct schedule *schedule,
+                                                   struct cw_error *error)
+{
+    return formulas(schedule, false, error);
 }

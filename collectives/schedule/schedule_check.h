@@ -34,6 +34,10 @@ int schedule_check(const struct schedule *schedule, uint32_t slots, struct sched
  * that the formulas need are checked. The caller frees the formulas. NULL: as above. */
 struct schedule_values *schedule_formulas(const struct schedule *schedule, struct cw_error *error);
 
+/* The same, whatever the outputs hold. */
+struct schedule_values *schedule_formulas_of_steps(const struct schedule *schedule,
+                                                   struct cw_error *error);
+
 /* Of a broadcast or a reduce, the root that its steps give: the rank whose input the first output
  * has that is another's; the first rank that has the whole sum. UINT32_MAX: they give none. */
 uint32_t schedule_root_by_steps(const struct schedule *schedule);

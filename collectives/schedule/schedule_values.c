@@ -378,7 +378,7 @@ static void tell_difference(const struct schedule_values *v, const uint32_t *tim
             return;
         }
         n += (size_t)snprintf(buf + n, size - n, "%schunk %u of %s %u ", listed > 1 ? ", " : "",
-                              chunk, rank_word, rank);
+                              v->number + chunk, rank_word, rank);
         if (n < size)
             n += times[i] == 0   ? (size_t)snprintf(buf + n, size - n, "not at all")
                  : times[i] == 1 ? (size_t)snprintf(buf + n, size - n, "once")
@@ -398,15 +398,17 @@ static void fault_output(const struct schedule_values *v, const struct schedule 
         tell_difference(v, times, demand, word, text, sizeof text);
     free(times);
     if (demand.count == 1)
-        snprintf(wanted, sizeof wanted, "chunk %u of %s %u", demand.chunk, word, demand.first);
+        snprintf(wanted, sizeof wanted, "chunk %u of %s %u", v->number + demand.chunk, word,
+                 demand.first);
     else
-        snprintf(wanted, sizeof wanted, "chunk %u of each %s, once", demand.chunk, word);
+        snprintf(wanted, sizeof wanted, "chunk %u of each %s, once", v->number + demand.chunk,
+                 word);
     (void)schedule_place(schedule, rank, UINT32_MAX, UINT32_MAX, place);
     if (node == VALUE_NONE)
-        schedule_fault(faults, place, "nothing writes to o[%u]; %s demands %s", chunk,
+        schedule_fault(faults, place, "nothing writes to o[%u]; %s demands %s", v->number + chunk,
                        ccl_collective_name(schedule->collective), wanted);
     else
-        schedule_fault(faults, place, "o[%u] has %s; %s demands %s", chunk, text,
+        schedule_fault(faults, place, "o[%u] has %s; %s demands %s", v->number + chunk, text,
                        ccl_collective_name(schedule->collective), wanted);
 }
 
@@ -448,20 +450,32 @@ uint32_t schedule_values_root(const struct schedule_values *v, const struct sche
     return v->ranks == 1 ? 0 : UINT32_MAX;
 }
 
-void schedule_values_check(const struct schedule_values *values, const struct schedule *schedule,
-                           struct schedule_faults *faults)
+/* The chunk of an output holds the collective's result. `sum`: of each chunk of the input, the
+ * print of what all ranks contribute. */
+static bool is_right(const struct schedule_values *v, const struct schedule *schedule,
+                     uint32_t rank, uint32_t chunk, const uint64_t *print, const uint64_t *sum)
 {
-    const struct schedule_values *const v = values;
+    const uint32_t node = v->output[(size_t)rank * v->outputs + chunk];
+    const struct demand demand = demand_of(v, schedule, rank, chunk);
+    return demand.count == 0    ? true
+           : node == VALUE_NONE ? false
+           : demand.count == 1  ? node == demand.first * v->inputs + demand.chunk
+                                : print[node] == sum[demand.chunk];
+}
+
+/* rank NULL: all of them. */
+static void check_ranks(const struct schedule_values *v, const struct schedule *schedule,
+                        const uint32_t *rank, uint32_t count, bool *wrong,
+                        struct schedule_faults *faults)
+{
     uint64_t *const print = node_prints(v), *const sum = sum_prints(v);
     faults->no_memory |= print == NULL || sum == NULL;
-    for (uint32_t r = 0; r < v->ranks && !faults->no_memory; r++)
+    for (uint32_t i = 0; i < count && !faults->no_memory; i++)
         for (uint32_t c = 0; c < v->outputs; c++) {
-            const uint32_t node = v->output[(size_t)r * v->outputs + c];
-            const struct demand demand = demand_of(v, schedule, r, c);
-            const bool right = demand.count == 0    ? true
-                               : node == VALUE_NONE ? false
-                               : demand.count == 1 ? node == demand.first * v->inputs + demand.chunk
-                                                   : print[node] == sum[demand.chunk];
+            const uint32_t r = rank != NULL ? rank[i] : i;
+            const bool right = is_right(v, schedule, r, c, print, sum);
+            if (wrong != NULL)
+                wrong[(size_t)i * v->outputs + c] = !right;
             if (!right && faults->count < SCHEDULE_FAULTS_MAX)
                 fault_output(v, schedule, r, c, faults);
             else if (!right)
@@ -469,4 +483,17 @@ void schedule_values_check(const struct schedule_values *values, const struct sc
         }
     free(sum);
     free(print);
+}
+
+void schedule_values_check(const struct schedule_values *values, const struct schedule *schedule,
+                           struct schedule_faults *faults)
+{
+    check_ranks(values, schedule, NULL, values->ranks, NULL, faults);
+}
+
+void schedule_values_check_some(const struct schedule_values *values,
+                                const struct schedule *schedule, const uint32_t *rank,
+                                uint32_t count, bool *wrong, struct schedule_faults *faults)
+{
+    check_ranks(values, schedule, rank, count, wrong, faults);
 }

@@ -28,6 +28,7 @@ struct schedule_values {
     uint32_t inputs;  /* chunks of each rank's input: node r * inputs + c is its chunk c */
     uint32_t outputs; /* chunks of each rank's output */
     uint32_t nodes, leaves;
+    uint32_t number;         /* of chunk 0, in messages */
     struct value_node *node; /* [nodes]; leaves have none */
     uint8_t *wide; /* [nodes] enum value_wide: operands that are sums which PE_MATH still has; NULL:
                       none is */
@@ -52,6 +53,12 @@ uint32_t schedule_values_root(const struct schedule_values *values,
  * ranks beside the root. */
 void schedule_values_check(const struct schedule_values *values, const struct schedule *schedule,
                            struct schedule_faults *faults);
+
+/* The same of `count` ranks alone. wrong: [count * outputs], which chunks have faults; NULL: not
+ * wanted. */
+void schedule_values_check_some(const struct schedule_values *values,
+                                const struct schedule *schedule, const uint32_t *rank,
+                                uint32_t count, bool *wrong, struct schedule_faults *faults);
 
 /* Chunks of a rank as places of its memory, of which input and output share some if they are one
  * buffer; and how many there are. */

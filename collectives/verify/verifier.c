@@ -20,7 +20,7 @@ struct verifier {
 const char *proof_name(enum proof proof)
 {
     static const char *const name[PROOFS] = {"",         "order",       "any_order", "moved",
-                                             "integers", "error_bound", "steps"};
+                                             "integers", "error_bound", "steps",     "sample"};
     return name[proof];
 }
 
@@ -33,7 +33,8 @@ const char *proof_text(enum proof proof)
         "bit for bit: the values are moved, not changed",
         "bit for bit: the inputs are whole numbers, all of whose sums are exact",
         "within a bound of the error that holds for any order of additions",
-        "bit for bit: data as the file's own steps give"};
+        "bit for bit: data as the file's own steps give",
+        "by the steps of the schedule: each contribution is there once"};
     return text[proof];
 }
 

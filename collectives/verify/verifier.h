@@ -19,6 +19,7 @@ enum proof {
     PROOF_INTEGERS,  /* bit for bit: all sums of these inputs are exact */
     PROOF_BOUND,     /* within a bound that holds for every order */
     PROOF_STEPS,     /* bit for bit, as a custom file's own steps give */
+    PROOF_SAMPLE,    /* of some ranks, by the steps of their schedule (sample.h) */
     PROOFS
 };
 const char *proof_name(enum proof proof); /* "order", for results; NONE: "" */

@@ -29,8 +29,10 @@ static void what_needs_all_events_refuses_on(void **state)
 {
     (void)state;
     static const char *const lines[][2] = {
-        {"run --fold on", "--fold on: each rank has values of its own: give --no-data"},
-        {"run --repeat on", "--repeat on: each rank has values of its own: give --no-data"},
+        {"run --fold on",
+         "--fold on: each rank has values of its own: give --no-data, or --verify-data sample"},
+        {"run --repeat on",
+         "--repeat on: each rank has values of its own: give --no-data, or --verify-data sample"},
         {"run --fold on --no-data --explain", "--fold on: --explain follows all events"},
         {"run --repeat on --no-data --trace t.json", "--repeat on: --trace shows all kernels"},
         {"run --fold on --no-data --ccl-trace t", "--fold on: --ccl-trace has all tiles"},
@@ -85,7 +87,8 @@ static void a_size_that_does_not_run_keeps_no_other_from_folding(void **state)
 static void more_than_16384_sips_run_folded_alone(void **state)
 {
     static const char *const lines[][2] = {
-        {HUGE_LRAB, "32768 SIPs do not fold: each rank has values of its own: give --no-data; "
+        {HUGE_LRAB, "32768 SIPs do not fold: each rank has values of its own: give --no-data, or "
+                    "--verify-data sample; "
                     "unfolded runs have at most 16384 SIPs"},
         {HUGE_LRAB " --no-data --fold off", "32768 SIPs do not fold: --fold off; unfolded runs"},
         {"run --no-data --algorithm lrab_hierarchical_allreduce --bytes 16KiB --set "

@@ -9,6 +9,7 @@
 
 #include "collectives/algorithms/scheduled/rs_ag_place.h"
 #include "collectives/algorithms/scheduled/scheduled.h"
+#include "collectives/schedule/schedule_walk.h"
 
 /* ---- all dimensions -------------------------------------------------------------------------- */
 
@@ -284,6 +285,85 @@ bool rs_ag_folds(const struct rs_ag *plan, const struct hw_fold *fold, char why[
     return has_equal_chunks(plan);
 }
 
+/* ---- one chunk ------------------------------------------------------------------------------- */
+
+struct one_chunk {
+    const struct rs_ag *plan;
+    const uint32_t *number_of; /* [ranks] the places' numbers; NULL: the ranks' own */
+    uint32_t scratch;
+};
+
+/* What the chunk is called in each group: the digits of its owner's places. */
+static struct rs_ag_one one_of_value(const struct one_chunk *chunk, uint32_t value,
+                                     const struct rs_ag_place *p, uint32_t part)
+{
+    const struct rs_ag *const plan = chunk->plan;
+    struct rs_ag_one one = {.steps = NULL};
+    const uint32_t owner = value / plan->parts;
+    const uint32_t number = chunk->number_of != NULL ? chunk->number_of[owner] : owner;
+    for (uint32_t d = 0; d < plan->part[part].dims; d++) {
+        const struct rs_ag_dim *const dim = &plan->part[part].dim[d];
+        one.at[d] = plan->call->collective == CCL_ALL_REDUCE
+                        ? value % p->ranks / p->group[d] % dim->n
+                        : number / dim->stride % dim->n;
+    }
+    for (uint32_t d = 0; d < plan->part[part].dims; d++)
+        for (uint32_t k = d + 1; k < plan->part[part].dims; k++)
+            one.chunk[d] += one.at[k] * p->group[k];
+    return one;
+}
+
+/* struct schedule_walk_maker, make(). */
+static void make_one(void *arg, uint32_t rank, uint32_t value, struct schedule_walk_steps *steps)
+{
+    const struct one_chunk *const chunk = arg;
+    const struct rs_ag *const plan = chunk->plan;
+    struct rs_ag_place p = {.plan = plan,
+                            .rank = rank,
+                            .number = chunk->number_of != NULL ? chunk->number_of[rank] : rank,
+                            .ranks = plan->call->world_size,
+                            .scratch = chunk->scratch,
+                            .window = 1};
+    p.part = plan->call->collective == CCL_ALL_REDUCE ? value / p.ranks : value % plan->parts;
+    p.threads = rs_ag_threads_of(rs_ag_part_of(&p));
+    rs_ag_settle(&p);
+    struct rs_ag_one one = one_of_value(chunk, value, &p, p.part);
+    one.steps = steps;
+    p.one = &one;
+    if (plan->call->collective != CCL_ALL_GATHER)
+        scatter_all(&p);
+    if (plan->call->collective != CCL_REDUCE_SCATTER)
+        gather_all(&p);
+}
+
+/* The number of each rank's place. */
+static uint32_t *numbers_of(const struct rs_ag *plan)
+{
+    uint32_t *const number_of = malloc(plan->call->world_size * sizeof *number_of);
+    for (uint32_t i = 0; number_of != NULL && i < plan->call->world_size; i++)
+        number_of[plan->rank_of[i]] = i;
+    return number_of;
+}
+
+static int look_at_chunks(const struct rs_ag *plan, struct cw_error *error)
+{
+    const struct schedule_walk *const walk = plan->call->walk;
+    uint32_t *const number_of = plan->rank_of != NULL ? numbers_of(plan) : NULL;
+    if (plan->rank_of != NULL && number_of == NULL)
+        return cw_error_memory(error, "the order of the ranks");
+    struct one_chunk chunk = {.plan = plan, .number_of = number_of, .scratch = scratch_of(plan)};
+    const struct schedule_walk_maker maker = {.name = plan->name,
+                                              .collective = plan->call->collective,
+                                              .ranks = plan->call->world_size,
+                                              .parts = plan->parts,
+                                              .values = plan->call->world_size * plan->parts,
+                                              .make = make_one,
+                                              .arg = &chunk};
+    const int code = walk->look(walk->arg, &maker, error);
+    free(number_of);
+    return code;
+}
+
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 /* Where the steps of a plan's ranks are made. */
@@ -305,15 +385,6 @@ static int check_fits(const struct rs_ag *plan, struct cw_error *error)
             return cw_error_set(error, CW_USAGE, "%s; %s", refusal.wrong, refusal.legal);
         }
     return CW_OK;
-}
-
-/* The number of each rank's place. */
-static uint32_t *numbers_of(const struct rs_ag *plan)
-{
-    uint32_t *const number_of = malloc(plan->call->world_size * sizeof *number_of);
-    for (uint32_t i = 0; number_of != NULL && i < plan->call->world_size; i++)
-        number_of[plan->rank_of[i]] = i;
-    return number_of;
 }
 
 static int begin_making(struct making *m, struct cw_error *error)
@@ -364,6 +435,10 @@ static void make_ranks(const struct making *m, struct rs_ag_place p)
 struct schedule *rs_ag_schedule(const struct rs_ag *plan, struct cw_error *error)
 {
     const struct ccl_call *const call = plan->call;
+    if (call->walk != NULL) {
+        error->exit_code = look_at_chunks(plan, error);
+        return NULL;
+    }
     const uint32_t places = call->world_size - plan->folded;
     const uint32_t parts = scheduled_lanes(call) > 1 ? 1 : plan->parts; /* of a shard */
     const uint32_t window =

@@ -105,10 +105,26 @@ static void take_sums(struct rs_ag_place *p, const struct reach *r, struct rs_ag
     }
 }
 
+/* Of the one chunk: passed on, up or down, or taken. */
+static void scatter_one(struct rs_ag_place *p, const struct reach *r, uint32_t d, bool sends)
+{
+    const struct rs_ag_span w = {.d = d, .first = p->one->chunk[d], .count = 1};
+    const uint32_t above = (p->one->at[d] + r->n - r->at) % r->n;
+    if (above > 0) {
+        pass_sums(p, r, w, above, true);
+        pass_sums(p, r, w, r->n - above, false);
+    } else
+        take_sums(p, r, w, sends);
+}
+
 void rs_ag_scatter_along(struct rs_ag_place *p, uint32_t d, bool sends)
 {
     const struct reach r = reach_of(rs_ag_dim_of(p, d), p->at[d]);
-    const uint32_t size = rs_ag_group_size(p, d), end = rs_ag_end_of_spans(p, size);
+    const uint32_t size = rs_ag_group_size(p, d), end = rs_ag_end_of_spans(p, d);
+    if (p->one != NULL) {
+        scatter_one(p, &r, d, sends);
+        return;
+    }
     for (struct rs_ag_span w = {.d = d}; w.first < end; w.first += w.count) {
         w.count = size - w.first < p->window ? size - w.first : p->window;
         for (uint32_t distance = r.steps; distance > r.steps - steps_made(p, &r); distance--) {
@@ -161,10 +177,26 @@ static void give_result(struct rs_ag_place *p, const struct reach *r, struct rs_
         rs_ag_keep_own(p);
 }
 
+/* Of the one chunk: sent, or passed on as it comes from below or from above. */
+static void gather_one(struct rs_ag_place *p, const struct reach *r, uint32_t d, bool sent)
+{
+    const struct rs_ag_span w = {.d = d, .first = p->one->chunk[d], .count = 1};
+    const uint32_t below = (r->at + r->n - p->one->at[d]) % r->n;
+    if (below > 0) {
+        pass_result(p, r, w, below, true);
+        pass_result(p, r, w, r->n - below, false);
+    } else
+        give_result(p, r, w, sent);
+}
+
 void rs_ag_gather_along(struct rs_ag_place *p, uint32_t d, bool sent)
 {
     const struct reach r = reach_of(rs_ag_dim_of(p, d), p->at[d]);
-    const uint32_t size = rs_ag_group_size(p, d), end = rs_ag_end_of_spans(p, size);
+    const uint32_t size = rs_ag_group_size(p, d), end = rs_ag_end_of_spans(p, d);
+    if (p->one != NULL) {
+        gather_one(p, &r, d, sent);
+        return;
+    }
     for (struct rs_ag_span w = {.d = d}; w.first < end; w.first += w.count) {
         w.count = size - w.first < p->window ? size - w.first : p->window;
         give_result(p, &r, w, sent);

@@ -64,8 +64,8 @@ static void send_directly(struct rs_ag_place *p, struct rs_ag_span w, bool own)
 void rs_ag_scatter_directly(struct rs_ag_place *p, uint32_t d)
 {
     const uint32_t n = rs_ag_dim_of(p, d)->n, at = p->at[d], size = rs_ag_group_size(p, d);
-    for (struct rs_ag_span w = {.d = d}; w.first < rs_ag_end_of_spans(p, size);
-         w.first += w.count) {
+    for (struct rs_ag_span w = {.d = d, .first = rs_ag_first_span(p, d)};
+         w.first < rs_ag_end_of_spans(p, d); w.first += w.count) {
         uint32_t before = 0;
         w.count = size - w.first < p->window ? size - w.first : p->window;
         send_directly(p, w, false);
@@ -91,8 +91,8 @@ void rs_ag_scatter_directly(struct rs_ag_place *p, uint32_t d)
 void rs_ag_gather_directly(struct rs_ag_place *p, uint32_t d)
 {
     const uint32_t n = rs_ag_dim_of(p, d)->n, at = p->at[d], size = rs_ag_group_size(p, d);
-    for (struct rs_ag_span w = {.d = d}; w.first < rs_ag_end_of_spans(p, size);
-         w.first += w.count) {
+    for (struct rs_ag_span w = {.d = d, .first = rs_ag_first_span(p, d)};
+         w.first < rs_ag_end_of_spans(p, d); w.first += w.count) {
         w.count = size - w.first < p->window ? size - w.first : p->window;
         send_directly(p, w, true);
         if (rs_ag_sends_input(p, d))

@@ -4,6 +4,8 @@
  */
 #include "collectives/algorithms/scheduled/rs_ag_place.h"
 
+#include "collectives/schedule/schedule_walk.h"
+
 const struct rs_ag_part *rs_ag_part_of(const struct rs_ag_place *p)
 {
     return &p->plan->part[p->part];
@@ -111,9 +113,23 @@ enum schedule_buffer rs_ag_sums_before(const struct rs_ag_place *p, uint32_t d)
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-uint32_t rs_ag_end_of_spans(const struct rs_ag_place *p, uint32_t size)
+uint32_t rs_ag_first_span(const struct rs_ag_place *p, uint32_t d)
 {
-    return p->peers_only ? 1 : size;
+    return p->one != NULL ? p->one->chunk[d] : 0;
+}
+
+uint32_t rs_ag_end_of_spans(const struct rs_ag_place *p, uint32_t d)
+{
+    return p->one != NULL ? p->one->chunk[d] + 1 : p->peers_only ? 1 : rs_ag_group_size(p, d);
+}
+
+/* The rank has steps on the one chunk in dimension d: in earlier ones they have the same places. */
+static bool has_one(const struct rs_ag_place *p, uint32_t d)
+{
+    for (uint32_t k = 0; k < d; k++)
+        if (p->one->at[k] != p->at[k])
+            return false;
+    return true;
 }
 
 void rs_ag_end_dimension(struct rs_ag_place *p)
@@ -142,10 +158,31 @@ static void add_waits(struct rs_ag_place *p, uint32_t t, const uint32_t *after)
         wait_for_thread(p, t, *after, p->steps[*after]);
 }
 
+/* The step, if it moves the one chunk. */
+static void add_one(const struct rs_ag_place *p, const struct rs_ag_step *step)
+{
+    const uint32_t i = p->one->chunk[step->d];
+    if (step->at != p->one->at[step->d] || !has_one(p, step->d) || i < step->first ||
+        i >= step->first + step->count)
+        return;
+    schedule_walk_add(p->one->steps,
+                      (struct schedule_step){.op = (uint8_t)step->op,
+                                             .channel = (uint8_t)p->part,
+                                             .count = 1,
+                                             .src = chunk_at(p, step->d, step->at, i, step->src),
+                                             .dst = chunk_at(p, step->d, step->at, i, step->dst),
+                                             .send_to = step->send_to,
+                                             .recv_from = step->recv_from});
+}
+
 /* The fields are written once, where they stay: a copy of fields that have just been set waits for
  * each of them. */
 void rs_ag_add_step(struct rs_ag_place *p, const struct rs_ag_step *step)
 {
+    if (p->one != NULL) {
+        add_one(p, step);
+        return;
+    }
     const bool together = lie_together(p); /* then chunks have one number in all buffers */
     const uint32_t t = step->thread, each = together ? step->count : 1;
     const enum schedule_op op = step->op;

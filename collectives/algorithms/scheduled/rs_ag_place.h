@@ -7,6 +7,15 @@
 
 #include "collectives/algorithms/scheduled/rs_ag.h"
 
+struct schedule_walk_steps;
+
+/* One chunk of each group, whose steps alone are made. */
+struct rs_ag_one {
+    uint32_t at[RS_AG_DIMS_MAX];    /* the places of the rank that it belongs to */
+    uint32_t chunk[RS_AG_DIMS_MAX]; /* its number in the group of each dimension */
+    struct schedule_walk_steps *steps;
+};
+
 /* A thread of one rank, while its steps are made. */
 struct rs_ag_place {
     const struct rs_ag *plan;
@@ -25,6 +34,7 @@ struct rs_ag_place {
     uint32_t thread, threads;
     uint32_t steps[RS_AG_THREADS_MAX], ended[RS_AG_THREADS_MAX];
     bool begun[RS_AG_THREADS_MAX];
+    const struct rs_ag_one *one; /* NULL: all chunks, into the builder */
 };
 
 /* A step on chunks first ... first + count - 1 of the group of a place. */
@@ -52,8 +62,9 @@ uint32_t rs_ag_rank_numbered(const struct rs_ag_place *p, uint32_t number);
 uint32_t rs_ag_peer_at(const struct rs_ag_place *p, uint32_t d, uint32_t at);
 /* Ranks, and so chunks, of a group of dimension d. */
 uint32_t rs_ag_group_size(const struct rs_ag_place *p, uint32_t d);
-/* Windows begin before this chunk. */
-uint32_t rs_ag_end_of_spans(const struct rs_ag_place *p, uint32_t size);
+/* Windows of a group of dimension d begin with this chunk; before this chunk. */
+uint32_t rs_ag_first_span(const struct rs_ag_place *p, uint32_t d);
+uint32_t rs_ag_end_of_spans(const struct rs_ag_place *p, uint32_t d);
 
 /* Where a rank's sums are before and after the reduce-scatter along a dimension. */
 enum schedule_buffer rs_ag_sums_before(const struct rs_ag_place *p, uint32_t d);
