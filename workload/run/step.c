@@ -35,6 +35,7 @@ struct step_run {
     struct said *said;
     struct step_plan plan;
     bool lacks_queues; /* those of all groups do not fit */
+    bool has_ties;     /* its fold is not exact */
     struct dist *dist;
     struct step_result *result;
     struct maker *makers; /* [rank_count]; kept here, since a worker that fails frees nothing */
@@ -613,6 +614,10 @@ static int run_on_machine(struct step_run *run, struct cw_error *error)
     const bool has_begun = code == CW_OK;
     if (code == CW_OK)
         code = dist_spawn(run->dist, step_worker, run, error);
+    if (code == CW_OK && !lp_system_fold_is_exact(dist_system(run->dist))) {
+        run->has_ties = true;
+        code = cw_error_set(error, CW_USAGE, "the fold of a step is not exact");
+    }
     if (code == CW_OK)
         take_times(run);
     run->result->folded = run->plan.folded;
@@ -627,13 +632,18 @@ static int run_on_machine(struct step_run *run, struct cw_error *error)
     return code;
 }
 
-/* *folded: ranks were simulated for others. */
+/* How a step ran on a machine. */
+struct ran {
+    bool folded;   /* ranks were simulated for others, */
+    bool has_ties; /* and the fold is not exact */
+};
+
 static int run_once(const struct step_options *options, struct said *said,
-                    struct step_result *result, bool *folded, struct cw_error *error)
+                    struct step_result *result, struct ran *ran, struct cw_error *error)
 {
     struct step_run run = {.options = options, .said = said, .result = result};
     int code = allocate(result, options->graph, error);
-    *folded = false;
+    *ran = (struct ran){false, false};
     if (code != CW_OK)
         return code;
     code = step_plan_make(options, UINT32_MAX, &run.plan, error);
@@ -656,7 +666,7 @@ static int run_once(const struct step_options *options, struct said *said,
         if (code == CW_OK)
             code = run_on_machine(&run, error);
     }
-    *folded = run.plan.folded.sips < run.plan.folded.of;
+    *ran = (struct ran){run.plan.folded.sips < run.plan.folded.of, run.has_ties};
     free_makers(&run);
     step_plan_free(&run.plan);
     if (code != CW_OK)
@@ -664,17 +674,23 @@ static int run_once(const struct step_options *options, struct said *said,
     return code;
 }
 
-/* What fails in a folded step fails in the whole one, whose ranks the message is to name. */
+/* A fold that is not exact gives way to translations, which are. What fails in a folded step fails
+ * in the whole one, whose ranks the message is to name. */
 int step_run(const struct step_options *options, struct step_result *result, struct cw_error *error)
 {
-    struct step_options whole = *options;
+    struct step_options again = *options;
     struct said said = {.count = 0};
-    bool folded;
-    int code = run_once(options, &said, result, &folded, error);
-    if (folded && code != CW_OK && code != CW_NO_RESOURCE && code != CW_INTERRUPTED) {
-        whole.fold = STEP_FOLD_OFF;
+    struct ran ran;
+    int code = run_once(options, &said, result, &ran, error);
+    if (ran.has_ties) {
+        again.translations = true;
         error->exit_code = CW_OK;
-        code = run_once(&whole, &said, result, &folded, error);
+        code = run_once(&again, &said, result, &ran, error);
+    }
+    if (ran.folded && code != CW_OK && code != CW_NO_RESOURCE && code != CW_INTERRUPTED) {
+        again.fold = STEP_FOLD_OFF;
+        error->exit_code = CW_OK;
+        code = run_once(&again, &said, result, &ran, error);
     }
     free_said(&said);
     return code;

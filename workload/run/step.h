@@ -60,9 +60,11 @@ struct step_options {
     const struct workload_graph *graph; /* checked */
     struct step_modes modes;
     enum step_fold fold;
+    bool translations; /* no other folds, which are watched for ties and may turn out not exact */
     struct dist_options dist; /* machine, threads, listeners; the runner sets groups and needs */
     /* With dist.arg. The machine is there and nothing has run on it yet. NULL: none. A step that
-     * fails on a folded machine runs again on the whole one. */
+     * fails on a folded machine runs again on the whole one; one that is not exact there, on one
+     * that is folded less. */
     int (*begins)(void *arg, struct dist *machine, struct cw_error *error);
     /* The step is over, or has failed with this code and *error, and the machine is still there.
      * Returns the code, or that of its own failure. Called if begins() was. NULL: none. */

@@ -1,7 +1,7 @@
 /*
  * step_fold.c: finds the SIPs of a step that do the same (step_fold.h). A fold is made of turns,
- * one for each dimension of the machine: each moves all SIPs on by a number of places. What each
- * turn keeps, all of them keep.
+ * one for each dimension of the machine, or for each factor of the SIPs behind one switch: each
+ * moves all SIPs on by a number of places, there. What each turn keeps, all of them keep.
  *
  * A turn keeps a step if
  *   - it keeps the machine (hw_fold_keeps()), and SIPs with ranks become such SIPs;
@@ -35,6 +35,13 @@ struct shape {
     struct fold_steps *steps;
 };
 
+/* A turn of one digit, and whether the step keeps it. */
+struct known_turn {
+    uint32_t stride, size, step;
+    bool is_kept;
+};
+enum { KNOWN_MAX = 64 };
+
 struct finding {
     struct step_plan *plan;
     uint32_t *to;         /* [rank_count] of the turn that is looked at */
@@ -42,6 +49,8 @@ struct finding {
     struct shape *shapes; /* [source_count] */
     char why[WORKLOAD_WHY_BYTES];   /* of the last turn that was not kept, */
     char first[WORKLOAD_WHY_BYTES]; /* and of the first: the shortest along its dimension */
+    struct known_turn known[KNOWN_MAX];
+    uint32_t known_count;
     struct cw_error *error;
     int code; /* not CW_OK: *error is filled */
 };
@@ -353,16 +362,30 @@ static bool keeps(struct finding *f, const struct hw_fold *turn)
     return keeps_layers(f);
 }
 
+/* Candidates share many of their turns: what is known of one is kept. */
+static struct known_turn *known_turn(struct finding *f, const struct hw_fold *turn)
+{
+    const struct hw_fold_digit *digit = NULL;
+    for (uint32_t d = 0; d < turn->count; d++)
+        if (turn->digit[d].step < turn->digit[d].size)
+            digit = &turn->digit[d];
+    for (uint32_t i = 0; i < f->known_count; i++)
+        if (f->known[i].stride == digit->stride && f->known[i].size == digit->size &&
+            f->known[i].step == digit->step)
+            return &f->known[i];
+    if (f->known_count == KNOWN_MAX)
+        f->known_count = 0;
+    f->known[f->known_count] = (struct known_turn){digit->stride, digit->size, digit->step, false};
+    f->known[f->known_count].is_kept = keeps(f, turn);
+    if (!f->known[f->known_count].is_kept && f->first[0] == '\0')
+        memcpy(f->first, f->why, sizeof f->first);
+    return &f->known[f->known_count++];
+}
+
 static bool keeps_turn(void *arg, const struct hw_fold *turn)
 {
     struct finding *const f = arg;
-    if (f->code != CW_OK)
-        return false;
-    if (keeps(f, turn))
-        return true;
-    if (f->first[0] == '\0')
-        memcpy(f->first, f->why, sizeof f->first);
-    return false;
+    return f->code == CW_OK && known_turn(f, turn)->is_kept;
 }
 
 static const char *why_not(const struct step_plan *plan)
@@ -370,29 +393,49 @@ static const char *why_not(const struct step_plan *plan)
     return plan->options->graph->verifies ? "tensors have values" : NULL;
 }
 
-/* Only translations keep the order of events. */
+/* Takes the fold, if it is the widest so far and the queues allow it. */
+static void take_fold(struct finding *f, const struct hw_fold *fold)
+{
+    struct step_plan *const plan = f->plan;
+    const struct hw_fold before = plan->fold;
+    bool same = true;
+    if (f->code != CW_OK || fold->sips >= before.sips)
+        return;
+    plan->fold = *fold;
+    if (!plan->options->modes.free_communication)
+        f->code = check_layers(f, &same);
+    if (same)
+        return;
+    plan->fold = before;
+    if (f->first[0] == '\0')
+        snprintf(f->first, sizeof f->first,
+                 "the queues of all groups lie otherwise than those of the simulated ones");
+}
+
+/* Translations keep the order of events. Other turns are watched for ties, on one thread. */
 static int find(struct finding *f)
 {
     struct step_plan *const plan = f->plan;
     const struct hw_config *const hw = &plan->options->config->hw;
-    struct hw_fold widest;
-    bool same = true;
-    if (!hw_fold_candidate(hw, 0, &widest) || !widest.translates || widest.sips == widest.of) {
-        snprintf(f->first, sizeof f->first, "no translation keeps the topology");
-        return CW_OK;
-    }
-    f->code = put_into_layers(plan, false, f->layer, f->error);
-    hw_fold_narrow(&widest, keeps_turn, f);
-    if (f->code != CW_OK)
-        return f->code;
-    plan->fold = widest;
-    if (!plan->options->modes.free_communication)
-        f->code = check_layers(f, &same);
-    if (!same) {
-        hw_fold_none(hw, &plan->fold);
+    const bool watches =
+        !plan->options->translations && plan->options->dist.machine.engine.sync == CW_SEQUENTIAL;
+    struct hw_fold fold;
+    if (plan->options->translations)
         snprintf(f->first, sizeof f->first,
-                 "the queues of all groups lie otherwise than those of the simulated ones");
+                 "folded further, events of different SIPs meet on one part at one instant");
+    f->code = put_into_layers(plan, false, f->layer, f->error);
+    for (uint32_t number = 0;
+         f->code == CW_OK && plan->fold.sips > 1 && hw_fold_candidate(hw, number, &fold);
+         number++) {
+        if (fold.sips == fold.of && f->first[0] == '\0')
+            snprintf(f->first, sizeof f->first, "no translation keeps the topology");
+        if (fold.sips >= plan->fold.sips || (!fold.translates && !watches))
+            continue;
+        hw_fold_narrow(&fold, keeps_turn, f);
+        take_fold(f, &fold);
     }
+    if (plan->fold.sips == 1)
+        f->first[0] = '\0';
     return f->code;
 }
 

@@ -185,17 +185,19 @@ static struct config *draw_machine(struct draw *draw)
     draw->h = shape[1];
     draw->step_x = divisor_of(draw, draw->w);
     draw->step_y = divisor_of(draw, draw->h);
-    const bool full = draw->h == 1 && below(draw, 3) == 0;
+    const bool full = draw->h == 1 && below(draw, 3) == 0, switched = below(draw, 4) == 0;
     snprintf(topology, sizeof topology, "system.sips.topology=%s",
-             draw->h > 1 ? "torus_2d"
-             : full      ? "fully_connected"
-                         : "ring_1d");
+             switched      ? "switch"
+             : draw->h > 1 ? "torus_2d"
+             : full        ? "fully_connected"
+                           : "ring_1d");
     snprintf(count, sizeof count, "system.sips.count=%u", draw->w * draw->h);
     snprintf(w, sizeof w, "system.sips.w=%u", draw->w);
     snprintf(h, sizeof h, "system.sips.h=%u", draw->h);
     snprintf(mesh, sizeof mesh, "sip.cube_mesh.w=%u", 1 + below(draw, 2));
     const char *const settings[] = {topology, count, mesh, "sip.cube_mesh.h=1", w, h};
-    return must_load(&(struct config_request){.sets = settings, .set_count = draw->h > 1 ? 6 : 4});
+    return must_load(
+        &(struct config_request){.sets = settings, .set_count = draw->h > 1 && !switched ? 6 : 4});
 }
 
 /* A folded step that fails runs again on the whole machine. */
@@ -220,7 +222,8 @@ static int run(const struct config *config, const struct workload_graph *graph,
                                          .dist = {.machine.engine = *engine, .arg = &machines},
                                          .begins = count_machine};
     const int code = step_run(&options, result, &error);
-    if (code == CW_OK && machines > 1)
+    const bool has_ties = code == CW_OK && strstr(result->folded.why, "at one instant") != NULL;
+    if (code == CW_OK && machines > (has_ties ? 2 : 1))
         fail_msg("the folded step has failed, and the whole one has not");
     if (code != CW_OK)
         snprintf(text, 512, "%.500s", cw_error_text(&error));
