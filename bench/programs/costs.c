@@ -107,6 +107,19 @@ static int64_t time_without(const struct cost_key *key, const struct run_options
     return ps;
 }
 
+/* Events of the whole run, the shortcuts' included, so that both kinds of runs say the same. */
+static uint64_t events_of(const struct result_row *row)
+{
+    const struct result_simulated sips = row->shortcuts.sips,
+                                  iterations = row->shortcuts.iterations;
+    double events = (double)row->events;
+    if (sips.done > 0)
+        events *= (double)sips.of / (double)sips.done;
+    if (iterations.done > 0)
+        events *= (double)iterations.of / (double)iterations.done;
+    return (uint64_t)events;
+}
+
 /* Of the rows that may still be tried, the most suspicious; row_count: none. */
 static size_t most_suspicious(const struct cost_key *key, const struct result *result,
                               uint64_t events_max, const bool *tried)
@@ -115,7 +128,7 @@ static size_t most_suspicious(const struct cost_key *key, const struct result *r
     double most_suspicion = 0;
     for (size_t i = 0; i < result->row_count; i++) {
         const struct result_row *const row = &result->rows[i];
-        const double suspicion = row->not_run == NULL && !tried[i] && row->events <= events_max
+        const double suspicion = row->not_run == NULL && !tried[i] && events_of(row) <= events_max
                                      ? key->suspicion(row)
                                      : 0;
         if (suspicion > most_suspicion) {
@@ -139,7 +152,7 @@ static void find_cost(const struct cost_key *key, const struct run_options *opti
         const int64_t ps = time_without(key, options, config, i);
         const double share = ps > 0 ? 1 - (double)ps / (double)row->time_ps : 0;
         tried[i] = true;
-        events_max -= row->events;
+        events_max -= events_of(row);
         if (share > MUCH) {
             result->costs[result->cost_count++] = (struct result_cost){.key = key->key,
                                                                        .value = key->value(config),

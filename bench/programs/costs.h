@@ -11,8 +11,8 @@
 #include "collectives/config/config.h"
 
 /* Fills result->costs of a run that has ended, with those above a tenth. Sizes are tried in the
- * order in which the cost may be highest, up to COSTS_EVENTS_MAX events in all for each key; longer
- * ones are not. */
+ * order in which the cost may be highest, up to COSTS_EVENTS_MAX events in all for each key, the
+ * whole machine's if it is folded; longer ones are not. */
 enum { COSTS_EVENTS_MAX = 1000000 };
 void costs_find(const struct run_options *options, const struct config *config,
                 struct result *result);
