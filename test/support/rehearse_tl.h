@@ -5,7 +5,7 @@
  * any size are a list, and lists of different ranks can be compared.
  *
  *     struct rehearsal r = {.hw = &hw, .args = args, .place = {sip, cube, pe}, ...};
- *     rehearse(&r, kernel);                              r.note[0 .. r.count - 1]
+ *     rehearse(&r, kernel);                              r.note[0 .. r.count - 1], or r.digest
  *     rehearsal_free(&r);
  *
  * One test program includes it once and links the kernels' objects, as mock_tl.h. Not there: calls
@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hw/arithmetic.h"
 #include "hw/structure.h"
 #include "lp/kernel/tl.h"
 
@@ -66,6 +67,9 @@ struct rehearsal {
     /* The place that a direction leads to; false: it is not installed. */
     bool (*leads)(void *arg, struct hw_place from, enum hw_dir dir, struct hw_place *to);
     void *arg;
+    /* If it is set, calls are not listed, but hashed, with PEs as it moves them. */
+    uint32_t (*moved)(void *arg, uint32_t pe);
+    uint64_t digest;
     struct rehearsal_note *note;
     size_t count, capacity;
     uint32_t forked; /* streams that the last call has forked */
@@ -79,8 +83,23 @@ struct tl {
 
 static inline void rehearsal_free(struct rehearsal *r) { free(r->note); }
 
+static inline void rehearsal_hash(struct rehearsal *r, struct rehearsal_note note)
+{
+    uint64_t word[sizeof note / 8];
+    _Static_assert(sizeof word == sizeof note, "a note is whole words");
+    note.peer = note.peer == UINT32_MAX ? note.peer : r->moved(r->arg, note.peer);
+    memcpy(word, &note, sizeof word);
+    for (size_t i = 0; i < sizeof word / sizeof *word; i++)
+        r->digest = hw_mix((r->digest ^ word[i]) + UINT64_C(0x9e3779b97f4a7c15));
+    r->count++;
+}
+
 static inline void rehearsal_add(struct rehearsal *r, struct rehearsal_note note)
 {
+    if (r->moved != NULL) {
+        rehearsal_hash(r, note);
+        return;
+    }
     if (r->count == r->capacity) {
         r->capacity = 2 * r->capacity + 64;
         r->note = realloc(r->note, r->capacity * sizeof *r->note);
@@ -126,6 +145,7 @@ static inline void rehearse(struct rehearsal *r, const struct tl_kernel *kernel)
     struct tl tl = {r};
     _Alignas(8) uint8_t frame[TL_FRAME_BYTES] = {0};
     r->count = 0;
+    r->digest = 0;
     rehearsal_run(&tl, kernel->run, kernel, frame);
 }
 

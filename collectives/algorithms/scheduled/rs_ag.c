@@ -226,17 +226,20 @@ static struct rs_ag_part *parts_of_sketch(const struct rs_ag *plan)
 }
 
 /* ---- folds -----------------------------------------------------------------------------------
- * Proof. Let a turn add t to the place in dimension k, modulo its n places, and let chunk c of a
- * group of another place be chunk c turned likewise.
+ * Proof. Let a turn add t to the place in dimension k, modulo its n places.
  * 1. A place p->at[d] is used for three things: as the peer or the group at (at + i) % n, for an i
  *    that all places share; as the place of the own group; and, on lines, for how far groups go.
  *    The first two are turned with the rank. Lines are not turned (below), and on a ring reach_of()
  *    does not look at `at`. So a turned rank has the same steps, with turned peers and groups, in
  *    the same threads, channels and order, with the same waits.
  * 2. Windows count chunks of a group from 0, whatever its place: they have as many chunks.
- * 3. Numbers of chunks differ by a map of groups onto groups, one to one, the same for all steps of
- *    a rank. So steps touch the same chunk in one if their images do in the other, and early loads
- *    are the same (fold_steps.c, 2).
+ * 3. Early loads are the same. A step along d touches chunks w.first ... of a group of d. Along d,
+ *    a chunk of another place's group is written in the window that it belongs to, and there at one
+ *    step, which 1 turns with the rank. All other writes are of whole groups: before steps along d,
+ *    all chunks that they read in SCHEDULE_OUTPUT and scratch, or none of them, have been written
+ *    along the dimensions before. So which of a group's chunks are the turned rank's makes no
+ *    difference (within a group they are in the order of places, not of turned places), and whether
+ *    a step before has written a chunk depends on the window and the group alone.
  * 4. Chunks have equal lengths (below), so all values have.
  * Rings of two may go by two links, by outlets; they are left to the comparison. */
 
