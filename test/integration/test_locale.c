@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "test/support/built_plugin.h"
+#include "test/support/file_text.h"
 #include "test/support/run_cubewarp.h"
 
 BUILT_PLUGIN("foreign_locale")
@@ -84,13 +85,7 @@ static char *contents(const char *name)
 {
     char path[160];
     snprintf(path, sizeof path, "%s/%s", plugin.folder, name);
-    FILE *const file = fopen(path, "rb");
-    assert_non_null(file);
-    char *const text = calloc(1, 1 << 20);
-    assert_non_null(text);
-    assert_true(fread(text, 1, (1 << 20) - 1, file) > 0);
-    fclose(file);
-    return text;
+    return read_file(path);
 }
 
 /* All the files of a run whose bytes depend on nothing but the simulation. */

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "test/support/file_text.h"
 #include "test/support/run_cubewarp.h"
 
 static char folder[64];
@@ -40,16 +41,6 @@ static int leave_folder(void **state)
     (void)state;
     snprintf(command, sizeof command, "rm -rf %s", folder);
     return system(command);
-}
-
-static char *text_of(const char *path)
-{
-    FILE *const file = fopen(path, "r");
-    char *const text = calloc(1, 1 << 22);
-    assert_non_null(file);
-    assert_true(fread(text, 1, (1 << 22) - 1, file) > 0);
-    fclose(file);
-    return text;
 }
 
 static const char *const lines[] = {
@@ -149,8 +140,8 @@ static void all_threads_write_the_same(void **state)
             struct run_output output = run_line(0, "%s --threads %d --links %s --svg %s --json %s",
                                                 lines[i], threads, table, svg, json);
             json_t *const result = json_load_file(json, 0, NULL);
-            texts[threads - 1][0] = text_of(table);
-            texts[threads - 1][1] = text_of(svg);
+            texts[threads - 1][0] = read_file(table);
+            texts[threads - 1][1] = read_file(svg);
             texts[threads - 1][2] = json_dumps(json_object_get(result, "picture"), 0);
             json_decref(result);
             run_output_free(&output);

@@ -23,20 +23,10 @@ struct bytes {
     size_t size;
 };
 
-static struct bytes read_bytes(const char *name)
+static struct bytes bytes_of(const char *name)
 {
-    char path[128];
-    struct bytes bytes = {0};
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "rb");
-    if (file == NULL)
-        fail_msg("no file %s", path);
-    fseek(file, 0, SEEK_END);
-    bytes.size = (size_t)ftell(file);
-    bytes.data = calloc(1, bytes.size + 1);
-    rewind(file);
-    assert_int_equal(fread(bytes.data, 1, bytes.size, file), bytes.size);
-    fclose(file);
+    struct bytes bytes;
+    bytes.data = read_bytes(in_folder(name), &bytes.size);
     return bytes;
 }
 
@@ -52,7 +42,7 @@ static void write_file(const char *name, const void *data, size_t size)
 
 static void expect_equal_files(const char *a, const char *b)
 {
-    struct bytes x = read_bytes(a), y = read_bytes(b);
+    struct bytes x = bytes_of(a), y = bytes_of(b);
     assert_int_equal(x.size, y.size);
     assert_memory_equal(x.data, y.data, x.size);
     free(x.data);
@@ -108,7 +98,7 @@ static void the_files_are_the_same_for_any_threads(void **state)
         expect_equal_files("first.txt", "other.txt");
     }
     struct run_output replay = run_line(0, "replay --list %s/first.ops", folder);
-    struct bytes trace = read_bytes("first.txt");
+    struct bytes trace = bytes_of("first.txt");
     size_t lines = 0, tiles = 0;
     for (const char *at = trace.data; (at = strchr(at, '\n')) != NULL; at++)
         lines++;
@@ -130,7 +120,7 @@ static void a_log_that_is_not_whole_is_refused_with_its_place(void **state)
     (void)state;
     struct run_output run = run_line(0, "run --preset tiny --n-elem 64 --op-log %s/ops", folder);
     run_output_free(&run);
-    struct bytes log = read_bytes("ops");
+    struct bytes log = bytes_of("ops");
     write_file("half", log.data, log.size / 2);
     write_file("none", "", 0);
     write_file("text", "rank 0\n", 7);

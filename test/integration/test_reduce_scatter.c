@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "test/support/file_text.h"
 #include "test/support/run_cubewarp.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
@@ -484,17 +485,6 @@ static void the_published_sweep_is_what_runs_give(void **state)
 }
 
 /* The file as text. The caller frees it. */
-static char *text_of(const char *path)
-{
-    FILE *const file = fopen(path, "r");
-    assert_non_null(file);
-    char *const text = malloc(1 << 20);
-    assert_non_null(text);
-    text[fread(text, 1, (1 << 20) - 1, file)] = '\0';
-    assert_int_equal(fclose(file), 0);
-    return text;
-}
-
 static double us_of(const char *algorithm, unsigned ranks, const char *size)
 {
     json_t *root = run_json(SCATTER "--no-data --algorithm %s --set system.sips.count=%u %s",
@@ -507,7 +497,7 @@ static double us_of(const char *algorithm, unsigned ranks, const char *size)
 /* Cell `cell` of the row that begins with `row`. */
 static void check_cell(const char *path, const char *row, unsigned cell, const char *expected)
 {
-    char *const table = text_of(path);
+    char *const table = read_file(path);
     const char *at = strstr(table, row);
     if (at == NULL)
         fail_msg("%s has no row %s", path, row);
@@ -528,7 +518,7 @@ static void birs_gains_what_the_guide_says(void **state)
     assert_true(share > 0.18 && share < 0.20);
     snprintf(cell, sizeof cell, "%.1f %%", 100 * share);
     check_cell("perf/results/reduce_scatter_gain.md", "| 16 | chunk", 4, cell);
-    char *const guide = text_of("bench/guide/reduce_scatter.md");
+    char *const guide = read_file("bench/guide/reduce_scatter.md");
     strcat(cell, " shorter than rhd at 16 MiB");
     if (strstr(guide, cell) == NULL)
         fail_msg("the guide does not say: %s", cell);

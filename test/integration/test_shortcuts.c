@@ -147,25 +147,9 @@ static void the_environment_switches_all_off(void **state)
     assert_int_equal(unsetenv("CUBEWARP_SHORTCUTS"), 0);
 }
 
-/* What a run wrote to a file. */
-static char *text_of(const char *path)
-{
-    FILE *const file = fopen(path, "r");
-    assert_non_null(file);
-    assert_int_equal(fseek(file, 0, SEEK_END), 0);
-    const long bytes = ftell(file);
-    char *const text = calloc(1, (size_t)bytes + 1);
-    assert_non_null(text);
-    rewind(file);
-    assert_int_equal(fread(text, 1, (size_t)bytes, file), bytes);
-    assert_int_equal(fclose(file), 0);
-    return text;
-}
-
 static void expect_same_file(const char *a, const char *b)
 {
-    char *const left = text_of(a), *const right = text_of(b);
-    assert_true(left[0] != '\0');
+    char *const left = read_file(a), *const right = read_file(b);
     assert_string_equal(left, right);
     free(left);
     free(right);

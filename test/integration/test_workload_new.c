@@ -13,22 +13,11 @@
 #include <glob.h>
 #include <string.h>
 
+#include "test/support/file_text.h"
 #include "test/support/run_cubewarp.h"
 #include "test/support/test_perf_support.h"
 
 /* ---- files ----------------------------------------------------------------------------------- */
-
-static char *whole_file(const char *path)
-{
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *const file = fopen(path, "r");
-    assert_non_null(file);
-    const ssize_t got = getdelim(&text, &bytes, '\0', file);
-    assert_true(got > 0);
-    fclose(file);
-    return text;
-}
 
 static void test_files_are_what_their_commands_write(void **state)
 {
@@ -38,7 +27,7 @@ static void test_files_are_what_their_commands_write(void **state)
     (void)state;
     assert_int_equal(glob("configs/workloads/*.yaml", 0, NULL, &found), 0);
     for (size_t i = 0; i < found.gl_pathc; i++) {
-        char *const text = whole_file(found.gl_pathv[i]);
+        char *const text = read_file(found.gl_pathv[i]);
         if (strncmp(text, begin, strlen(begin)) == 0) {
             char *const line = strndup(text + 2, strcspn(text, "\n") - 2);
             struct run_output output = run_line(0, "%s", line + strlen("cubewarp "));
@@ -60,7 +49,7 @@ static void test_a_file_is_written_whole_without_its_name(void **state)
     temporary(path, "gpt.yaml");
     struct run_output output = run_line(0, "workload new gpt -o %s --layers 2", path);
     assert_string_equal(output.out, "");
-    char *const text = whole_file(path);
+    char *const text = read_file(path);
     assert_non_null(strstr(text, "# cubewarp workload new gpt --layers 2\n"));
     run_output_free(&output);
     output = run_line(0, "workload new gpt --layers 2 --output=-");

@@ -17,17 +17,14 @@
 
 #include <cmocka.h>
 
+#include "test/support/file_text.h"
+
 enum { ARGS_MAX = 256, LINE_BYTES = 4096 };
 
 static char *read_all(FILE *file)
 {
-    const long bytes = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : 0; /* of a device: none */
-    rewind(file);
-    char *text = calloc(1, (size_t)bytes + 1);
-    assert_non_null(text);
-    assert_int_equal(fread(text, 1, (size_t)bytes, file), (size_t)bytes);
-    fclose(file);
-    return text;
+    size_t bytes;
+    return stream_bytes(file, &bytes);
 }
 
 /* AddressSanitizer says once that it does not follow every switch of a stack: that line goes. */

@@ -15,6 +15,8 @@
 
 #include <cmocka.h>
 
+#include "test/support/file_text.h"
+
 static char folder[] = "/tmp/cubewarp-" TEST_SCRATCH "-XXXXXX";
 
 static inline int make_folder(void **state)
@@ -39,20 +41,6 @@ static inline const char *in_folder(const char *name)
     char *path = paths[turn++ % 4];
     snprintf(path, sizeof *paths, "%s/%s", folder, name);
     return path;
-}
-
-/* The text of a file, of less than 1 MiB; the caller frees it. Fails the test if it is not there.
- */
-static inline char *read_file(const char *path)
-{
-    FILE *file = fopen(path, "r");
-    if (file == NULL)
-        fail_msg("%s is missing", path);
-    char *text = calloc(1, 1 << 20);
-    assert_non_null(text);
-    assert_true(fread(text, 1, (1 << 20) - 1, file) > 0);
-    fclose(file);
-    return text;
 }
 
 #endif

@@ -3,13 +3,12 @@
  * that the tools have written, as terminals, launchers and people pass it on, the lines between the
  * rows, and faults with their places.
  */
+#include "test/support/report_text.h"
 #include "test/support/test_config_support.h"
 
 #include <jansson.h>
 
-#include "bench/output/report.h"
 #include "bench/output/report_csv.h"
-#include "bench/output/report_json.h"
 #include "bench/measured/measured.h"
 #include "core/cw.h"
 
@@ -907,23 +906,6 @@ static void random_faults_are_told(void **state)
 }
 
 /* ---- in the reports -------------------------------------------------------------------------- */
-
-static void write_json(FILE *file, const struct result *result)
-{
-    struct cw_error error;
-    assert_int_equal(report_json(file, result, &error), CW_OK);
-}
-
-static char *written_by(void (*write)(FILE *, const struct result *), const struct result *result)
-{
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *const stream = open_memstream(&text, &bytes);
-    assert_non_null(stream);
-    write(stream, result);
-    assert_int_equal(fclose(stream), 0);
-    return text;
-}
 
 static void every_report_has_the_measured_times(void **state)
 {

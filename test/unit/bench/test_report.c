@@ -2,14 +2,13 @@
  * test_report.c: a result as table, JSON and CSV: exact times, nulls, order of keys; what its data
  * and times are judged as.
  */
+#include "test/support/report_text.h"
 #include "test/support/test_config_support.h"
 
 #include <jansson.h>
 #include <math.h>
 
 #include "bench/output/atomic_file.h"
-#include "bench/output/report.h"
-#include "bench/output/report_json.h"
 #include "bench/output/report_csv.h"
 
 /* A double has three decimals of a ns below 2^43 ns: 2.4 hours. */
@@ -96,30 +95,6 @@ static struct result sample(struct result_row rows[2])
         .ipcq_messages = 300,
         .phases = &sample_process};
     return result;
-}
-
-typedef void (*writer)(FILE *file, const struct result *result);
-
-/* The text of a writer, in memory that the caller frees; through a file, read back. */
-static char *written_by(writer write, const struct result *result)
-{
-    FILE *const file = fopen("written", "w+");
-    assert_non_null(file);
-    write(file, result);
-    const long bytes = ftell(file);
-    assert_true(bytes > 0);
-    char *const text = calloc(1, (size_t)bytes + 1);
-    assert_non_null(text);
-    rewind(file);
-    assert_int_equal(fread(text, 1, (size_t)bytes, file), bytes);
-    assert_int_equal(fclose(file), 0);
-    return text;
-}
-
-static void write_json(FILE *file, const struct result *result)
-{
-    struct cw_error error;
-    assert_int_equal(report_json(file, result, &error), CW_OK);
 }
 
 static void wrong_values_are_not_called_verified(void **state)

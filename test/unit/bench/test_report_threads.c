@@ -13,27 +13,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "bench/output/report.h"
-#include "bench/output/report_json.h"
-
-static void json(FILE *file, const struct result *result)
-{
-    struct cw_error error;
-    assert_int_equal(report_json(file, result, &error), CW_OK);
-}
-
-/* The text of a writer, in memory that the caller frees. */
-static char *written_by(void (*write)(FILE *file, const struct result *result),
-                        const struct result *result)
-{
-    char *text = NULL;
-    size_t bytes;
-    FILE *const file = open_memstream(&text, &bytes);
-    assert_non_null(file);
-    write(file, result);
-    assert_int_equal(fclose(file), 0);
-    return text;
-}
+#include "test/support/report_text.h"
 
 /* Three workers, as the engine counts them. */
 static struct result sample(struct cw_stats workers[3])
@@ -87,7 +67,7 @@ static void json_has_the_figures_of_each_worker(void **state)
     (void)state;
     struct cw_stats workers[3];
     const struct result result = sample(workers);
-    char *const text = written_by(json, &result);
+    char *const text = written_by(write_json, &result);
     json_t *const object = json_loads(text, 0, NULL);
     const json_t *const engine = json_object_get(object, "engine");
     assert_int_equal(json_integer_value(json_object_get(engine, "rollbacks_primary")), 6);
