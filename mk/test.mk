@@ -1,7 +1,7 @@
 # Tests of every kind, and the checks that need no run.
 
 # Minutes under a sanitizer: first, so that no core waits for them at the end.
-LONG_TESTS := test/faults/test_faults.c test/faults/test_kills.c test/unit/core/test_core_phold.c test/unit/core/test_core_parallel.c
+LONG_TESTS := test/faults/test_faults.c test/integration/test_sweep.c test/faults/test_kills.c $(foreach t,phold parallel,test/unit/core/test_core_$t.c)
 TEST_SOURCES := $(LONG_TESTS) $(filter-out $(LONG_TESTS),$(wildcard test/unit/*/test_*.c test/integration/test_*.c test/faults/test_*.c test/fuzz/test_*.c))
 FAULT_TESTS := $(wildcard test/faults/test_*.c)
 TEST_SUPPORT := $(wildcard test/support/*.c)
@@ -68,7 +68,7 @@ stress: setup ## the engine's workers under a scheduler that tries thousands of 
 	@EXPLORE_SEEDS=$(EXPLORE_SEEDS) test/run-tests.sh $(STRESS)
 	@EXPLORE_SEEDS=$(EXPLORE_ASAN_SEEDS) test/run-tests.sh $(STRESS_ASAN)
 
-NIGHTLY := $(foreach t,parallel harsh,test/unit/core/test_core_$t) test/unit/collectives/test_dist_programs \
+NIGHTLY := $(foreach t,parallel harsh snapshot listen,test/unit/core/test_core_$t) test/unit/collectives/test_dist_programs \
 	test/unit/workload/test_workload_programs
 NIGHTLY_CALLS := $(foreach t,dist_messages fold_rules fold_times,$(BUILD)/check/test/unit/collectives/test_$t)
 nightly: setup-test ## clang, analyzers, bare machines, random models, schedules, aarch64, calls that fail: over an hour (NIGHTLY_ROUNDS=0: without end)

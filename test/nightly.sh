@@ -29,6 +29,10 @@ round_from() {
     try env FAULTS_SEEDS=$((20 * scale)) build/explore-asan/test/stress/test_alloc_faults
     try env PARALLEL_SEEDS=$((1000 * scale)) build/check/test/unit/core/test_core_parallel
     try env PARALLEL_SEEDS=$((200 * scale)) build/asan/test/unit/core/test_core_parallel
+    for variant in check asan tsan; do
+        try env CW_SEEDS=$((40 * scale)) build/$variant/test/unit/core/test_core_snapshot
+        try env CW_SEEDS=$((40 * scale)) build/$variant/test/unit/core/test_core_listen
+    done
     try env PARALLEL_SEEDS=$((50 * scale)) build/tsan/test/unit/core/test_core_parallel
     try env MESSAGES_SEEDS=$((300 * scale)) build/check/test/unit/collectives/test_dist_messages
     try env FOLD_SEEDS=$((20000 * scale)) build/check/test/unit/collectives/test_fold_times

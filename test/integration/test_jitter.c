@@ -45,11 +45,11 @@ static char *text_of(const char *args, const char *object, const char *key)
 static void jitter_of_nothing_changes_nothing(void **state)
 {
     (void)state;
-    static const char zero[] =
-        NODE("pe_math", "distribution=exponential") NODE("pe_math", "mean_ns=0")
-            LINK("ucie", "slower_percent=0") LINK("noc", "distribution=none") "--set jitter.seed=7";
+    static const char zero[] = NODE("pe_math", "distribution=exponential")
+        NODE("pe_math", "mean_ns=0") LINK("ucie", "slower_percent=0")
+            LINK("noc", "distribution=none") "--set jitter.seed=7 --bytes 16KiB";
     char *with = text_of(zero, "engine", "trace_hash");
-    char *without = text_of("", "engine", "trace_hash");
+    char *without = text_of("--bytes 16KiB", "engine", "trace_hash");
     assert_string_equal(with, without);
     free(with);
     free(without);

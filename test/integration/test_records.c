@@ -26,7 +26,7 @@ struct bytes {
 static struct bytes bytes_of(const char *name)
 {
     struct bytes bytes;
-    bytes.data = read_bytes(in_folder(name), &bytes.size);
+    bytes.data = read_file_bytes(in_folder(name), &bytes.size);
     return bytes;
 }
 

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "test/support/run_cubewarp.h"
+#include "test/support/sanitized.h"
 #define TEST_SCRATCH "unused"
 #include "test/support/scratch_folder.h"
 
@@ -43,11 +44,7 @@ static char *outcome_of(const char *line, const char *set, const char *key, int 
 }
 
 /* Of the pairs of a line and a key AddressSanitizer sees as much in every fifth. */
-#ifdef __SANITIZE_ADDRESS__
-enum { EVERY = 5 };
-#else
-enum { EVERY = 1 };
-#endif
+static const size_t every = sanitized ? 5 : 1;
 
 /* Each of them either changes the run or is answered. */
 static void each_key_changes_the_run_or_has_a_note(void **state)
@@ -58,7 +55,7 @@ static void each_key_changes_the_run_or_has_a_note(void **state)
         "--algorithm ring_rs_ag --bytes 64KiB --set system.sips.topology=fully_connected",
         "--algorithm lrab_hierarchical_allreduce --bytes 16KiB --set system.sips.topology=switch",
         "--preset a3_4 --bench ccl_reduce_scatter --algorithm birs --bytes 256KiB",
-        "--bench gemm",
+        "--bench gemm --gemm 128x128x128",
         "--bench ipcq_pingpong --bytes 1024",
         "--bench ccl_barrier --algorithm relay_barrier",
         "--bench ccl_all_gather --algorithm ring_all_gather --bytes 16KiB",
@@ -105,7 +102,7 @@ static void each_key_changes_the_run_or_has_a_note(void **state)
     for (size_t i = 0; i < COUNT_OF(lines); i++) {
         int notes;
         char *const before = outcome_of(lines[i], "", "", &notes);
-        for (size_t k = i % EVERY; k < COUNT_OF(sets); k += EVERY) {
+        for (size_t k = i % every; k < COUNT_OF(sets); k += every) {
             char key[80];
             snprintf(key, sizeof key, "%.*s", (int)strcspn(sets[k], "="), sets[k]);
             char *const after = outcome_of(lines[i], sets[k], key, &notes);

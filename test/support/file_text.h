@@ -28,7 +28,7 @@ static inline char *stream_bytes(FILE *file, size_t *bytes)
 }
 
 /* Of the file at a path. Fails the test if it is not there, or empty. */
-static inline char *read_bytes(const char *path, size_t *bytes)
+static inline char *read_file_bytes(const char *path, size_t *bytes)
 {
     FILE *const file = fopen(path, "rb");
     if (file == NULL)
@@ -42,7 +42,7 @@ static inline char *read_bytes(const char *path, size_t *bytes)
 static inline char *read_file(const char *path)
 {
     size_t bytes;
-    return read_bytes(path, &bytes);
+    return read_file_bytes(path, &bytes);
 }
 
 #endif

@@ -431,16 +431,17 @@ bool random_modes_agree(const struct random_model *model, uint64_t seed, bool re
     static const enum cw_gather gathers[] = {CW_GATHER_NEVER, CW_GATHER_IF_FASTER, CW_GATHER_OFTEN};
     const struct random_outcome expected = random_model_run(
         model, &(struct random_run){.sync = CW_SEQUENTIAL, .workers = 1, .seed = seed});
-    for (uint32_t i = 0; i < CW_SYNCS * 4; i++) {
-        const struct random_run run = {.sync = (enum cw_sync)(i / 4),
-                                       .workers = 1 + i % 4,
+    enum { WORKERS = 4, RUNS = CW_SYNCS * WORKERS };
+    for (uint32_t i = 0; i < RUNS; i++) {
+        const struct random_run run = {.sync = (enum cw_sync)(i / WORKERS),
+                                       .workers = 1 + i % WORKERS,
                                        .seed = seed,
                                        .balance = balances[seed % 3],
                                        .gather = gathers[seed / 2 % 3],
                                        .lazy = seed / 4 % 2 == 1,
                                        .step_ps = seed / 8 % 2 * (1 + seed % 997),
                                        .restores = restores};
-        if (!random_model_runs(model, run.sync, run.workers))
+        if (!random_run_is_drawn(seed, i, RUNS) || !random_model_runs(model, run.sync, run.workers))
             continue;
         const struct random_outcome got = random_model_run(model, &run);
         const int used =

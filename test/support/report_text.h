@@ -14,6 +14,7 @@
 
 #include "bench/output/report.h"
 #include "bench/output/report_json.h"
+#include "test/support/file_text.h"
 
 typedef void (*writer)(FILE *file, const struct result *result);
 
@@ -26,12 +27,11 @@ static inline void write_json(FILE *file, const struct result *result)
 /* The text, in memory that the caller frees. */
 static inline char *written_by(writer write, const struct result *result)
 {
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *const stream = open_memstream(&text, &bytes);
-    assert_non_null(stream);
-    write(stream, result);
-    assert_int_equal(fclose(stream), 0);
+    size_t bytes;
+    FILE *const file = tmpfile();
+    assert_non_null(file);
+    write(file, result);
+    char *const text = stream_bytes(file, &bytes);
     assert_true(bytes > 0);
     return text;
 }

@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "bench/phold/phold.h"
+#include "test/support/sanitized.h"
 
 /* ThreadSanitizer takes minutes for what else takes seconds, and sees as much in a part of it. */
 #ifdef __SANITIZE_THREAD__
@@ -228,13 +229,12 @@ static void a_fifth_more_memory_than_the_sequential_mode_needs_is_enough(void **
 }
 
 /* 1.5 MiB of sequential need for each worker are enough for the memory that a worker takes beside
- * its events. ThreadSanitizer would take minutes for 64 workers and sees as much with fewer. */
+ * its events. Sanitizers would take minutes for 64 workers and see as much with fewer. */
 static void a_fifth_more_is_enough_for_64_workers(void **state)
 {
     (void)state;
-#ifdef __SANITIZE_THREAD__
-    skip();
-#endif
+    if (sanitized)
+        skip();
     struct phold_options options = phold_defaults();
     options.lps = 16384;
     options.population = 40;
@@ -249,17 +249,14 @@ static void a_fifth_more_is_enough_for_64_workers(void **state)
 }
 
 /* A worker of a small model takes more than its share of that: 250 KiB for each are enough.
- * ThreadSanitizer would take minutes for 32 workers, too. */
+ * Sanitizers would take minutes for 32 workers, too. */
 static void small_models_need_some_more_for_each_worker(void **state)
 {
     (void)state;
-#ifdef __SANITIZE_THREAD__
-    static const uint32_t workers[] = {2, 8};
-#else
     static const uint32_t workers[] = {2, 8, 32};
-#endif
+    const size_t count = sizeof workers / sizeof *workers - sanitized;
     for (int traffic = 0; traffic < 2; traffic++)
-        for (size_t i = 0; i < sizeof workers / sizeof *workers; i++) {
+        for (size_t i = 0; i < count; i++) {
             struct phold_options options = phold_defaults();
             options.lps = 144;
             options.traffic = (enum phold_traffic)traffic;

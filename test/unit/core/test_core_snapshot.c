@@ -39,7 +39,8 @@ static void a_restored_run_ends_as_one_that_was_not_interrupted(void **state)
 static void a_restored_run_fails_at_the_same_event(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 10; seed++) {
+    const uint64_t seeds = random_from_environment("CW_SEEDS", 10);
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
         struct random_model m = random_model_draw(seed, RANDOM_LPS_MAX, 20);
         const struct random_outcome whole = random_model_run(
             &m, &(struct random_run){.sync = CW_SEQUENTIAL, .workers = 1, .seed = seed});

@@ -32,14 +32,18 @@ static void random_models_are_undone_at_every_rate_and_end_the_same(void **state
 {
     (void)state;
     static const int64_t windows_ps[] = {0, 300};
+    enum { WORKERS = 4, WINDOWS = 2, RUNS = PERCENTS * WORKERS * WINDOWS };
     const uint64_t seeds = random_from_environment("STRESS_SEEDS", 2);
     for (uint64_t seed = 1; seed <= seeds; seed++) {
         const struct random_model m = random_model_draw(seed, RANDOM_LPS_MAX, 30);
         const struct random_outcome expected = random_model_run(
             &m, &(struct random_run){.sync = CW_SEQUENTIAL, .workers = 1, .seed = seed});
+        uint32_t number = 0;
         for (size_t i = 0; i < PERCENTS; i++)
-            for (uint32_t workers = 1; workers <= 4; workers++)
-                for (size_t w = 0; w < 2; w++) {
+            for (uint32_t workers = 1; workers <= WORKERS; workers++)
+                for (size_t w = 0; w < WINDOWS; w++) {
+                    if (!random_run_is_drawn(seed, number++, RUNS))
+                        continue;
                     const struct random_run run = {.sync = CW_STRESS,
                                                    .workers = workers,
                                                    .seed = seed,
