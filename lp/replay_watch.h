@@ -16,9 +16,6 @@ struct lp_replay_watch {
     void (*begins)(void *arg, struct cw_ctx *ctx, uint32_t sip, uint32_t op);
     /* A kernel's completion has come to io_cpu, which has not served it yet. */
     void (*completed)(void *arg, struct cw_ctx *ctx, uint32_t sip, uint32_t op);
-    /* A SIP's sequencer gets a message. op: the completion of one of its kernels; UINT32_MAX: the
-     * program's begin, or a signal. */
-    void (*decides)(void *arg, uint32_t sip, uint32_t op);
     /* An event is sent from a part of one SIP to one of another, for this time. */
     void (*crosses)(void *arg, struct cw_ctx *ctx, uint32_t from, uint32_t to, int64_t at_ps);
 };

@@ -242,15 +242,22 @@ static int write_timeline(const struct step_bench *own, struct cw_error *error)
 }
 
 /* Says in all rows, and of the engine, what was simulated. */
-static void note_fold(struct bench_session *session, const struct step_result *step, uint32_t ranks)
+static void note_shortcuts(struct bench_session *session, const struct step_result *step,
+                           uint32_t ranks)
 {
     const struct step_folded *const folded = &step->folded;
+    const struct lp_replay_counts *const replay = &step->replay;
     struct result_shortcuts shortcuts = {.fold = NULL};
+    if (replay->replayed_begins > 0)
+        shortcuts.operations = (struct result_simulated){
+            .of = replay->operations, .done = replay->operations - replay->replayed_begins};
+    if (folded->sips < folded->of || replay->replayed_begins > 0) {
+        session->result->engine.folded = true;
+        session->result->engine.fold_hash = step_times_hash(step, ranks);
+    }
     if (folded->sips < folded->of) {
         shortcuts.sips = (struct result_simulated){.of = folded->of, .done = folded->sips};
         shortcuts.fold = "comparison";
-        session->result->engine.folded = true;
-        session->result->engine.fold_hash = step_times_hash(step, ranks);
     } else
         snprintf(shortcuts.why, sizeof shortcuts.why, "%.*s", (int)sizeof shortcuts.why - 1,
                  folded->why);
@@ -272,6 +279,7 @@ static int step_run_apart(struct bench_session *session, const struct dist_optio
                                    .ends = ends};
     options.dist.machine.replay =
         shortcut_is_open(SHORTCUT_REPLAY, session->options, session->config);
+    options.must_replay = session->options->replay == RUN_SHORTCUT_ON;
     int code = bench_explain(session, &options.dist.machine, error);
     if (session->explainer != NULL)
         explainer_keep_causes(session->explainer);
@@ -286,7 +294,7 @@ static int step_run_apart(struct bench_session *session, const struct dist_optio
     for (size_t i = 0; code == CW_OK && i < report->rows.count; i++)
         code = add_op_row(own, &report->rows.rows[i], error);
     if (code == CW_OK)
-        note_fold(session, &report->result, report->graph.rank_count);
+        note_shortcuts(session, &report->result, report->graph.rank_count);
     if (code == CW_OK)
         code = write_timeline(own, error);
     if (code == CW_OK) {

@@ -395,10 +395,6 @@ void lp_sequencer_message(struct cw_ctx *ctx, const struct lp_io_die *die, uint3
     cw_check(ctx, m->program != NULL);
     const struct view view = {
         ctx, m, die, m->program, &m->program->sip[lp_sip_index(m, sip)], sequencer_of(m, die), sip};
-    if (m->replay != NULL)
-        m->replay->decides(
-            m->replay->arg, sip,
-            transfer->kind == LP_TRANSFER_DONE ? lp_launch_of(m, transfer->seq)->op - 1 : NO_OP);
     if (transfer->kind == LP_TRANSFER_BEGIN)
         begin_program(&view);
     else if (transfer->kind == LP_TRANSFER_SIGNAL)

@@ -5,23 +5,27 @@
  * of links are those of the simulation.
  *
  * An episode is what a set S of SIPs does, closed in itself:
- *   begin   right after the event in which an operation begins on the last of its SIPs, which are
- *           S. Every PE of S is idle, and all that is pending in S is launches of the operation,
- *           credits, and ends of engine runs that are void
+ *   begin   of each SIP: right after the event in which an operation begins on it. S is all SIPs of
+ *           the operation. Every PE of the SIP is idle, and all that is pending there is launches
+ *           of the operation, credits, and ends of engine runs that are void. Nothing enters a SIP
+ *           from its begin to the last one's
  *   end     right after the operation's last completion on one of its SIPs has come to io_cpu,
  *           which is about to serve it; again every PE of S is idle. So io_cpus decide nothing in
  *           an episode: what begins next is simulated
- *   between nothing crosses the border of S, and no io_cpu of S does anything but count completions
+ *   between nothing crosses the border of S
  *
- * What S does in an episode depends on its states and pending events at the begin alone. The model
- * knows no absolute time and no absolute count (no jitter is drawn per operation). So where both
- * are the same relative to time and counters (idle_state.h for the states), the same follows.
+ * What S does in an episode depends on its SIPs' states and pending events at their begins, and on
+ * how far these are apart. Until the last begin, a SIP does what follows from its own begin, since
+ * nothing enters it. What it sends to a SIP of S before that one's begin is in the state or in the
+ * events there. The model knows no absolute time and no absolute count (no jitter is drawn per
+ * operation). So where all of these are the same relative to time and counters (idle_state.h for
+ * the states), the same follows.
  *
- * States and pending events of the end are put in place at the begin. S can be seen from outside
- * through what crosses its border alone. If something comes in no later than the end, the replay is
- * undone: states and pending events of the begin are put back, and S is simulated from there. These
- * events are earlier than what others have done meanwhile. Nothing of that has met S, so every LP
- * still handles its events in order.
+ * States and pending events of the end are put in place at the last begin. S can be seen from
+ * outside through what crosses its border alone. If something comes in no later than the end, the
+ * replay is undone: states and pending events of the last begin are put back, and S is simulated
+ * from there. These events are earlier than what others have done meanwhile. Nothing of that has
+ * met S, so every LP still handles its events in order.
  *
  * Host side; the hooks of replay_watch.h run in handlers. CW_SEQUENTIAL alone.
  */

@@ -355,7 +355,7 @@ const char *lp_system_refuses_replay(const struct lp_system *system)
     for (enum hw_link_kind kind = 0; kind < HW_LINK_KINDS; kind++)
         late |= options->hw->link_jitter[kind].active;
     if (options->engine.sync != CW_SEQUENTIAL)
-        return "it takes one thread (--threads 1)";
+        return "operations are replayed on one thread alone: give --threads 1";
     if (late)
         return "the machine has jitter";
     if (is_heard(options) || heard->op != NULL || options->causes.record != NULL)

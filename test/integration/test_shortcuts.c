@@ -55,6 +55,11 @@ static void what_needs_all_events_refuses_on(void **state)
          "jitter.nodes.pe_dma.only=0-2",
          "--fold on: SIP 2 has a late pe_dma, and SIP 3 has not"},
         {"run --replay on --no-data", "--replay does nothing in the bench ccl_allreduce"},
+        {"step configs/workloads/ring_8.yaml --preset pod64 --replay on --threads 2",
+         "--replay on: operations are replayed on one thread alone: give --threads 1"},
+        {"step configs/workloads/ring_8.yaml --preset pod64 --replay on --threads 1 --launches "
+         "free",
+         "--replay on: launches take no time"},
         {"run --fold maybe", "--fold 'maybe': expected auto, on or off"},
         {"verify --fold on", "unknown option '--fold'"}};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)

@@ -565,22 +565,6 @@ static uint32_t most_operations(const struct workload_graph *graph)
     return most;
 }
 
-/* What replay did, or why it did nothing. */
-static void say_replayed(const struct step_run *run)
-{
-    const struct lp_replay_counts *const counts = &run->result->replay;
-    char text[200];
-    if (run->result->replay_refused != NULL)
-        (void)snprintf(text, sizeof text, "operations are not replayed: %s",
-                       run->result->replay_refused);
-    else
-        (void)snprintf(text, sizeof text,
-                       "replayed: %" PRIu64 " of %" PRIu64
-                       " begins of operations with kernels; %" PRIu64 " replays were undone",
-                       counts->replayed_begins, counts->operations, counts->undone);
-    run->options->dist.warn(run->options->dist.arg, text);
-}
-
 static int run_on_machine(struct step_run *run, struct cw_error *error)
 {
     struct dist_options dist = run->options->dist;
@@ -609,6 +593,11 @@ static int run_on_machine(struct step_run *run, struct cw_error *error)
     run->dist = dist_create(&dist, error);
     if (run->dist == NULL)
         return error->exit_code;
+    const char *const refused = lp_system_refuses_replay(dist_system(run->dist));
+    if (run->options->must_replay && refused != NULL) {
+        dist_free(run->dist);
+        return cw_error_set(error, CW_USAGE, "--replay on: %s", refused);
+    }
     void *const arg = run->options->dist.arg;
     int code = run->options->begins != NULL ? run->options->begins(arg, run->dist, error) : CW_OK;
     const bool has_begun = code == CW_OK;
@@ -622,10 +611,6 @@ static int run_on_machine(struct step_run *run, struct cw_error *error)
         take_times(run);
     run->result->folded = run->plan.folded;
     run->result->replay = lp_system_replayed(dist_system(run->dist));
-    run->result->replay_refused =
-        dist.machine.replay ? lp_system_refuses_replay(dist_system(run->dist)) : NULL;
-    if (code == CW_OK && dist.machine.replay && run->options->dist.warn != NULL)
-        say_replayed(run);
     if (has_begun && run->options->ends != NULL)
         code = run->options->ends(arg, run->dist, code, error);
     dist_free(run->dist);

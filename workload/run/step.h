@@ -43,8 +43,7 @@ struct step_result {
     bool verified;
     enum proof proof; /* of the reductions among them; without any, values were moved */
     struct step_folded folded;
-    struct lp_replay_counts replay; /* what dist.machine.replay did; */
-    const char *replay_refused;     /* why it did nothing; NULL: it was not asked for, or did */
+    struct lp_replay_counts replay; /* what dist.machine.replay did */
     uint64_t hash; /* of their values, of each call when it ends; verified ones alone */
 };
 
@@ -61,6 +60,7 @@ struct step_options {
     struct step_modes modes;
     enum step_fold fold;
     bool translations; /* no other folds, which are watched for ties and may turn out not exact */
+    bool must_replay;  /* where operations cannot be replayed, the step is refused */
     struct dist_options dist; /* machine, threads, listeners; the runner sets groups and needs */
     /* With dist.arg. The machine is there and nothing has run on it yet. NULL: none. A step that
      * fails on a folded machine runs again on the whole one; one that is not exact there, on one

@@ -1,9 +1,12 @@
 /*
  * test_workload_fold.c: steps that are the same after turns of a machine, by construction, take the
- * same times folded and not folded; after a change of one rank they do not fold.
+ * same times folded, with operations replayed, and neither folded nor replayed; after a change of
+ * one rank they do not fold.
  *
  * FOLD_SEED and FOLD_SEEDS choose the seeds.
  */
+#include <inttypes.h>
+
 #include "test/support/random_model.h"
 #include "test/support/test_dist_support.h"
 #include "test/support/test_step_support.h"
@@ -167,8 +170,14 @@ static void draw_graph(struct draw *draw, struct workload_graph *graph)
     add_blocks(draw, graph, "columns", 1, draw->h);
     add_blocks(draw, graph, "blocks", divisor_of(draw, draw->step_x),
                divisor_of(draw, draw->step_y));
-    for (uint32_t k = 3 + below(draw, OPS_MAX); k > 0; k--)
+    for (uint32_t k = 3 + below(draw, OPS_MAX); k > 0; k--) {
+        const struct cw_rng first = draw->rng;
         add_template(draw, graph);
+        for (uint32_t more = k % 3 == 0 ? 3 : 0; more > 0; more--) { /* operations to replay */
+            draw->rng = first;
+            add_template(draw, graph);
+        }
+    }
     struct cw_error error = {.exit_code = CW_OK};
     if (workload_graph_check(graph, &error) != CW_OK)
         fail_msg("%s", cw_error_text(&error));
@@ -215,12 +224,13 @@ static int run(const struct config *config, const struct workload_graph *graph,
 {
     struct cw_error error = {.exit_code = CW_OK};
     uint32_t machines = 0;
-    const struct step_options options = {.config = config,
-                                         .graph = graph,
-                                         .modes = modes,
-                                         .fold = fold,
-                                         .dist = {.machine.engine = *engine, .arg = &machines},
-                                         .begins = count_machine};
+    const struct step_options options = {
+        .config = config,
+        .graph = graph,
+        .modes = modes,
+        .fold = fold,
+        .dist = {.machine = {.engine = *engine, .replay = fold != STEP_FOLD_OFF}, .arg = &machines},
+        .begins = count_machine};
     const int code = step_run(&options, result, &error);
     const bool has_ties = code == CW_OK && strstr(result->folded.why, "at one instant") != NULL;
     if (code == CW_OK && machines > (has_ties ? 2 : 1))
@@ -259,6 +269,7 @@ static void expect_same(uint64_t seed, const struct workload_graph *graph,
 /* How many SIPs were simulated of the least that the construction allows. */
 struct counts {
     uint32_t steps, folded, fully;
+    uint64_t replayed; /* operations of folded steps */
 };
 
 static void one_step(uint64_t seed, struct counts *counts)
@@ -287,6 +298,8 @@ static void one_step(uint64_t seed, struct counts *counts)
         assert_true(whole.folded.sips == whole.folded.of);
         counts->steps++;
         counts->folded += folded.folded.sips < folded.folded.of;
+        if (folded.folded.sips < folded.folded.of)
+            counts->replayed += folded.replay.replayed;
         counts->fully += folded.folded.sips <= least;
         if (getenv("FOLD_SHOW") != NULL)
             printf("%llu: %u of %u, possible %u; %s\n", (unsigned long long)seed,
@@ -310,9 +323,9 @@ static void folded_steps_take_the_times_of_the_whole_machine(void **state)
     for (uint64_t seed = first; seed < first + seeds; seed++)
         one_step(seed, &counts);
     if (seeds >= 30)
-        assert_true(counts.folded * 4 > counts.steps);
-    printf("%u steps, %u folded, %u as far as they were made to\n", counts.steps, counts.folded,
-           counts.fully);
+        assert_true(counts.folded * 4 > counts.steps && counts.replayed > 0);
+    printf("%u steps, %u folded, %u as far as they were made to, %" PRIu64 " operations replayed\n",
+           counts.steps, counts.folded, counts.fully, counts.replayed);
 }
 
 int main(void)

@@ -10,10 +10,9 @@
  */
 #include "test/support/random_model.h"
 #include "test/support/test_dist_support.h"
+#include "test/support/test_replay_support.h"
 #include "test/support/test_step_support.h"
 #include "workload/run/ideal.h"
-
-#include <xxhash.h>
 
 enum { RANKS_MAX = 8, OPS_MAX = 24, STREAMS = 5 };
 
@@ -436,44 +435,11 @@ static void random_steps_take_the_times_that_they_must(void **state)
 
 /* ---- replay ---------------------------------------------------------------------------------- */
 
-static void add_to(uint64_t *hash, const void *bytes, size_t count)
-{
-    *hash = XXH3_64bits_withSeed(bytes, count, *hash);
-}
-
-/* All that a machine has counted and reserved, of times, bytes, tiles and events. */
-static int note_machine(void *arg, struct dist *machine, int code, struct cw_error *error)
-{
-    struct lp_system *const system = dist_system(machine);
-    const struct lp_model *const m = lp_system_model(system);
-    uint64_t *const hash = &((struct outcome *)arg)->hash;
-    (void)error;
-    for (uint32_t sip = 0; code == CW_OK && sip < m->hw.sip_count; sip++) {
-        const struct lp_io_die *const die = cw_state(lp_system_sim(system), lp_of_io_die(m, sip));
-        add_to(hash, die, sizeof *die + m->links.count[LP_OF_IO_DIE] * sizeof *die->link);
-        for (uint32_t c = 0; c < m->cubes; c++) {
-            const struct lp_cube *const cube = lp_system_cube(system, sip, c);
-            add_to(hash, cube, sizeof *cube + m->links.count[LP_OF_CUBE] * sizeof *cube->link);
-            for (uint32_t pe = 0; pe < m->pes; pe++) {
-                const struct lp_pe *const p = lp_pe(m, cube, pe);
-                add_to(hash, p->queue, sizeof p->queue);
-                add_to(hash, &p->dma, sizeof p->dma);
-                add_to(hash, &p->next_number, sizeof p->next_number);
-                add_to(hash, lp_pe_queue(m, p, 0), m->needs.queues * sizeof(struct lp_pe_queue));
-                for (uint32_t q = 0; m->needs.launches > 0 && q < m->needs.queues; q++)
-                    add_to(hash, lp_backlog(m, p, q), sizeof(struct lp_backlog));
-            }
-        }
-    }
-    return code;
-}
-
 /* Returns how many operations were replayed. */
 static uint64_t one_replay(uint64_t seed, uint64_t *undone)
 {
     struct draw draw;
     struct workload_graph graph = {0};
-    struct outcome got[2];
     draw.rng = cw_rng_seeded(seed, 11);
     draw.ranks = 2 + below(&draw, RANKS_MAX - 1);
     draw.sets = 1 + below(&draw, 2);
@@ -481,33 +447,11 @@ static uint64_t one_replay(uint64_t seed, uint64_t *undone)
     draw_graph(&draw, &graph, true);
     const struct step_modes modes = {.one_at_a_time = below(&draw, 4) == 0,
                                      .in_program_order = below(&draw, 4) != 0};
-    for (int on = 0; on < 2; on++) {
-        struct cw_error error = {.exit_code = CW_OK};
-        const struct step_options options = {
-            .config = config,
-            .graph = &graph,
-            .modes = modes,
-            .dist = {.machine = {.engine = {.sync = CW_SEQUENTIAL, .worker_count = 1},
-                                 .replay = on > 0},
-                     .arg = &got[on]},
-            .ends = note_machine};
-        got[on] = (struct outcome){.hash = 0};
-        got[on].code = step_run(&options, &got[on].result, &error);
-        snprintf(got[on].text, sizeof got[on].text, "%.500s", cw_error_text(&error));
-    }
-    if (got[0].code != got[1].code)
-        fail_seed(seed, "replay", got[0].code != CW_OK ? got[0].text : got[1].text);
-    const struct lp_replay_counts counts = got[1].result.replay;
-    if (got[0].code == CW_OK) {
-        const uint64_t spans = got[0].result.first_span[graph.rank_count];
-        if (memcmp(got[0].result.spans, got[1].result.spans, spans * sizeof *got[0].result.spans) !=
-            0)
-            fail_seed(seed, "replay", "other times");
-        if (got[0].hash != got[1].hash)
-            fail_seed(seed, "replay", "another machine");
-        step_result_free(&got[0].result);
-        step_result_free(&got[1].result);
-    }
+    struct replayed got;
+    run_both(config, &graph, modes, &got);
+    if (got.difference != NULL)
+        fail_seed(seed, "replay", got.difference);
+    const struct lp_replay_counts counts = got.counts;
     workload_graph_free(&graph);
     config_free(config);
     *undone += counts.undone;
