@@ -146,6 +146,12 @@ struct bench_own bench_own_work(const struct run_options *options, const struct 
                                                    : (struct bench_own){.events = 0};
 }
 
+bool bench_may_fold(const struct run_options *options, const struct config *config)
+{
+    const struct bench_program *const program = bench_find(options->bench);
+    return program != NULL && program->folds && shortcut_is_open(SHORTCUT_FOLD, options, config);
+}
+
 /* Whether data crosses from SIP to SIP. */
 static bool crosses(const struct bench_program *program, const struct run_options *options,
                     const struct config *config)

@@ -37,6 +37,9 @@ int bench_check(const struct run_options *options, const struct config *config,
 uint32_t bench_calls(const char *bench);
 struct bench_own bench_own_work(const struct run_options *options, const struct config *config);
 
+/* Whether a run of the options may fold its machine (--fold), if machine and calls allow it. */
+bool bench_may_fold(const struct run_options *options, const struct config *config);
+
 /* What a run of the options does. */
 struct config_work bench_work(const struct run_options *options, const struct config *config);
 

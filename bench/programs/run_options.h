@@ -53,6 +53,7 @@ enum run_shortcut { RUN_SHORTCUT_AUTO, RUN_SHORTCUT_ON, RUN_SHORTCUT_OFF };
  * of tensors; multiplications of their elements. */
 struct bench_own {
     double events, bytes, products;
+    double part; /* of the machine that is simulated (--fold); 0: all of it */
 };
 
 /* The sizes as the command line names them, in one of four ways; NULL, 0: not that way. */

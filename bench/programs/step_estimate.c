@@ -165,8 +165,10 @@ struct bench_own step_work(const struct run_options *options, const struct confi
     if (options->workload == NULL ||
         step_workload_read(options, config, NULL, &graph, &ignored) != CW_OK)
         return work;
-    if (step_plan_make(&step, UINT32_MAX, &plan, &ignored) == CW_OK)
-        work.events = all_events(&estimate, &step.modes) / plan.fold.of * plan.fold.sips;
+    if (step_plan_make(&step, UINT32_MAX, &plan, &ignored) == CW_OK) {
+        work.part = (double)plan.fold.sips / plan.fold.of;
+        work.events = all_events(&estimate, &step.modes) * work.part;
+    }
     for (uint32_t r = 0; r < graph.rank_count; r++) /* spans, and their part of the result */
         work.bytes += 100.0 * graph.programs[graph.program_of[r]].op_count;
     step_plan_free(&plan);

@@ -18,6 +18,7 @@
 #include "bench/result/run_line.h"
 #include "collectives/choice/cost.h"
 #include "collectives/choice/cost_times.h"
+#include "collectives/fold/fold_find.h"
 #include "collectives/memory/sparse_arena.h"
 #include "collectives/runtime/dist_placement.h"
 #include "collectives/runtime/dist_world.h"
@@ -39,9 +40,13 @@
 #define FAR_BYTES     64e6 /* of machine: more do not fit in a cache, */
 #define FAR_FACTOR    2.2  /* and an event takes so many times as long */
 #define TENSOR_BYTE_S 2.5e-9
-#define PRODUCT_S     6e-10 /* of two elements, added to others */
+#define PRODUCT_S     6e-10  /* of two elements, added to others */
+#define STEP_S        1.3e-7 /* of a schedule that is made, or compared for a fold */
 
-enum { TILES_IN_TCM = 4 }; /* of schedule_kernel */
+enum {
+    TILES_IN_TCM = 4,          /* of schedule_kernel */
+    STEPS_COMPARED_MAX = 40000 /* of a schedule without a rule for folds, which is compared */
+};
 
 /* ---- one point ------------------------------------------------------------------------------- */
 
@@ -90,8 +95,59 @@ struct sized {
     struct ccl_call call;
     double shards;
     const struct ccl_algorithm *algorithm;
-    struct schedule *schedule; /* perhaps a sketch; NULL: it is none */
+    struct schedule *schedule; /* perhaps a sketch, perhaps folded; NULL: it is none */
+    struct hw_fold fold;       /* of the machine of this size */
 };
+
+/* The part of the machine that is simulated. */
+static double live(const struct sized *sized) { return (double)sized->fold.sips / sized->fold.of; }
+
+/* Takes the fold of a request if it is wider than the one that is known. */
+static void look_for_fold(struct sized *sized, const struct run_options *run, bool by_rules)
+{
+    struct fold_found found;
+    struct cw_error ignored;
+    const struct fold_request request = {.config = &sized->config,
+                                         .calls = &sized->call,
+                                         .count = 1,
+                                         .schedule = sized->schedule,
+                                         .by_rules = by_rules};
+    if (fold_find(&request, &found, &ignored) == CW_OK && found.fold.sips < sized->fold.sips &&
+        (found.fold.translates || run->engine.sync == CW_SEQUENTIAL))
+        sized->fold = found.fold;
+    schedule_free(found.schedule);
+}
+
+static bool is_cheap_to_compare(const struct sized *sized)
+{
+    return sized->schedule != NULL && sized->fold.sips > 1 && !sized->schedule->sketch &&
+           !sized->schedule->partial && sized->schedule->steps <= STEPS_COMPARED_MAX &&
+           sized->call.world_size <= FOLD_COMPARED_MAX;
+}
+
+/* The schedule, and the fold that a run will find: by the rules of algorithms, and where there is
+ * none, by comparison, if it is soon done. False: the call will be refused. */
+static bool make_schedule(struct sized *sized, const struct run_options *run, bool may_fold)
+{
+    struct ccl_refusal refusal;
+    struct cw_error ignored;
+    const struct ccl_call *const call = &sized->call;
+    const struct ccl_algorithm *const algorithm = sized->algorithm;
+    const bool is_large = call->world_size > HW_UNFOLDED_SIPS_MAX;
+    hw_fold_none(call->hw, &sized->fold);
+    if (may_fold)
+        look_for_fold(sized, run, true);
+    if (is_large && sized->fold.sips > HW_UNFOLDED_SIPS_MAX)
+        return false;
+    if (algorithm->schedule == NULL)
+        return true;
+    if (algorithm->check == NULL || algorithm->check(call, &refusal) == CW_OK)
+        sized->schedule = is_large ? schedule_ask_folded(algorithm, call, &sized->fold, &ignored)
+                                   : schedule_ask(algorithm, call, &ignored);
+    if (may_fold && is_cheap_to_compare(sized))
+        look_for_fold(sized, run, false);
+    return sized->schedule != NULL;
+}
 
 static uint64_t input_of(enum ccl_collective collective, uint64_t n_elem, uint32_t ranks)
 {
@@ -129,15 +185,10 @@ static bool make_call(struct sized *sized, const struct run_options *run,
                                     .n_elem = input_of(collective, n_elem, ranks),
                                     .dtype = (enum lp_dtype)run->dtype,
                                     .math = LP_MATH_SUM,
-                                    .sketch = true};
+                                    .sketch = ranks <= HW_UNFOLDED_SIPS_MAX};
     bench_expect_call(run, &sized->call, &sized->config.ccl);
     sized->algorithm = ccl_algorithm_of(&sized->call, &choice, &ignored);
-    if (sized->algorithm == NULL || sized->algorithm->schedule == NULL)
-        return sized->algorithm != NULL;
-    struct ccl_refusal refusal;
-    if (sized->algorithm->check == NULL || sized->algorithm->check(&sized->call, &refusal) == CW_OK)
-        sized->schedule = sized->algorithm->schedule(&sized->call, &ignored);
-    return sized->schedule != NULL;
+    return sized->algorithm != NULL && make_schedule(sized, run, bench_may_fold(run, config));
 }
 
 /* PEs of a rank that run a kernel. */
@@ -214,16 +265,31 @@ static double shard_bytes(const struct sized *sized)
            (rings < bytes ? rings : bytes);
 }
 
+/* Steps in memory at once: all, where the algorithm does not make some ranks' alone. */
+static double steps_made(const struct sized *sized)
+{
+    return (double)sized->schedule->steps * (sized->algorithm->folds != NULL ? live(sized) : 1);
+}
+
+/* Steps that are made one time or another: those of all ranks, where they are compared. */
+static double steps_in_all(const struct sized *sized)
+{
+    return sized->schedule == NULL                      ? 0
+           : sized->call.world_size > FOLD_COMPARED_MAX ? steps_made(sized)
+                                                        : (double)sized->schedule->steps;
+}
+
 static double schedule_bytes(const struct sized *sized)
 {
     const struct schedule *const schedule = sized->schedule;
     if (schedule == NULL)
         return 0;
-    double chunks = 0;
-    for (uint32_t buffer = 0; buffer < SCHEDULE_BUFFERS; buffer++)
-        chunks += (double)schedule->rank_count * schedule->rank[0].chunks[buffer];
-    return (double)schedule->steps * STEP_BYTES + chunks * CHUNK_BYTES +
-           (double)hw_pe_count(&sized->config.hw) * WIRED_BYTES;
+    double chunks = 0, ranks = (double)schedule->all_ranks * live(sized);
+    for (uint32_t buffer = schedule->in_place ? SCHEDULE_OUTPUT : SCHEDULE_INPUT;
+         buffer < SCHEDULE_BUFFERS; buffer++)
+        chunks += ranks * schedule->rank[0].chunks[buffer];
+    return steps_made(sized) * STEP_BYTES + chunks * CHUNK_BYTES +
+           (double)hw_pe_count(&sized->config.hw) * live(sized) * WIRED_BYTES;
 }
 
 /* Causes beyond a quarter of the machine's memory are not kept. */
@@ -250,10 +316,13 @@ static void add_call(struct study_estimate *estimate, const struct sized *sized,
                                          .mapper = cost_mapper(call->ccl),
                                          .algorithm = sized->algorithm,
                                          .schedule = sized->schedule};
-    const double ranks = call->world_size, times = times_of(run) * bench_calls(run->bench);
+    const double ranks = call->world_size * live(sized),
+                 times = times_of(run) * bench_calls(run->bench);
     double events = 0;
     if (cost_events(&request, sized->shards, &events, &ignored) != CW_OK)
         events = 0;
+    if (sized->schedule == NULL || sized->schedule->fold == NULL)
+        events *= live(sized);
     events += ranks * launched(sized) * cost_launch_events(&sized->config.hw, launched(sized) == 1);
     const double data = run->no_data || call->collective == CCL_BARRIER
                             ? 0
@@ -261,47 +330,61 @@ static void add_call(struct study_estimate *estimate, const struct sized *sized,
     const double bytes = schedule_bytes(sized) + cause_bytes(run, events) + data * STORED_FACTOR;
     estimate->events += times * events;
     estimate->seconds +=
-        times * (events * event_s(run, (double)hw_pe_count(call->hw)) + data * TENSOR_BYTE_S);
+        times * (events * event_s(run, (double)hw_pe_count(call->hw) * live(sized)) +
+                 data * TENSOR_BYTE_S) +
+        steps_in_all(sized) * STEP_S;
     estimate->bytes = bytes > (double)estimate->bytes ? (uint64_t)bytes : estimate->bytes;
 }
 
-/* Adds all sizes of a bench with an algorithm. */
-static void add_sizes(struct study_estimate *estimate, const struct run_options *run,
-                      const struct config *config)
+/* The events that install the queues, of the part of a machine that is simulated. */
+static double install_events(const struct run_options *run, const struct config *config,
+                             double part)
+{
+    return part * installed(config, run->bench) * cost_launch_events(&config->hw, false);
+}
+
+/* Adds all sizes of a bench with an algorithm. Returns which part of the machine is simulated, at
+ * most. */
+static double add_sizes(struct study_estimate *estimate, const struct run_options *run,
+                        const struct config *config)
 {
     const enum ccl_collective does = bench_collective(run->bench);
     const size_t sizes = run->size_count > 0 && does != CCL_BARRIER ? run->size_count : 1;
     struct sized *const sized = malloc(sizeof *sized);
+    double most = 0;
     for (size_t i = 0; sized != NULL && i < sizes; i++) {
         *sized = (struct sized){.schedule = NULL};
         const bool is_empty = run->size_count > 0 && does != CCL_BARRIER && run->n_elem[i] == 0;
-        if (!is_empty && make_call(sized, run, config, does, i))
+        if (!is_empty && make_call(sized, run, config, does, i)) {
             add_call(estimate, sized, run);
+            most = live(sized) > most ? live(sized) : most;
+        }
         if (i > 0 && sized->schedule != NULL && bench_sizes_apart(run)) /* a machine of its own */
-            estimate->events +=
-                installed(config, run->bench) * cost_launch_events(&config->hw, false);
+            estimate->events += install_events(run, config, live(sized));
         schedule_free(sized->schedule);
     }
     free(sized);
+    return most > 0 ? most : 1;
 }
 
 struct study_estimate study_estimate_run(const struct run_options *run, const struct config *config)
 {
-    const double pes = (double)hw_pe_count(&config->hw);
-    struct study_estimate estimate = {.is_known = true,
-                                      .events = installed(config, run->bench) *
-                                                cost_launch_events(&config->hw, false),
-                                      .seconds = PROCESS_S + pes * PE_S};
-    if (bench_collective(run->bench) != CCL_COLLECTIVES)
-        add_sizes(&estimate, run, config);
-    const double sizes = run->size_count > 0 ? (double)run->size_count : 1;
     const struct bench_own own = bench_own_work(run, config);
-    estimate.events += times_of(run) * sizes * own.events;
-    estimate.seconds +=
-        times_of(run) * sizes *
-        (own.events * event_s(run, pes) + (run->no_data ? 0 : own.products * PRODUCT_S));
+    struct study_estimate estimate = {.is_known = true, .seconds = PROCESS_S};
+    const double part = bench_collective(run->bench) != CCL_COLLECTIVES
+                            ? add_sizes(&estimate, run, config)
+                        : own.part > 0 ? own.part
+                                       : 1;
+    const double pes = (double)hw_pe_count(&config->hw) * part;
+    const double sizes = run->size_count > 0 ? (double)run->size_count : 1;
+    estimate.events += install_events(run, config, part) + times_of(run) * sizes * own.events;
+    estimate.seconds += pes * PE_S + times_of(run) * sizes *
+                                         (own.events * event_s(run, pes) +
+                                          (run->no_data ? 0 : own.products * PRODUCT_S));
     estimate.bytes += (uint64_t)(PROCESS_BYTES + pes * PE_BYTES + cause_bytes(run, own.events) +
                                  (run->no_data ? 0 : own.bytes * STORED_FACTOR));
+    if ((double)config->hw.sip_count * part > HW_UNFOLDED_SIPS_MAX)
+        return (struct study_estimate){.is_known = false};
     return estimate;
 }
 

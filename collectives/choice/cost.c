@@ -262,6 +262,44 @@ static double kernel_events(const struct cost_request *request, double shards)
            (shards * (loads + stores) + tiles * ((together ? sent : shards * sent) + inside));
 }
 
+/* Of a folded schedule: each step of the representatives by itself, since only they have parts. */
+static double folded_events(const struct cost_request *request)
+{
+    enum { HOPS_SAMPLED = 1024 };
+    const struct schedule *const s = request->schedule;
+    const struct ccl_call *const call = request->call;
+    const uint32_t lanes = lanes_of(request), parts = lanes > 1 ? s->parts : 1;
+    const double whole = (double)call->n_elem * tl_itemsize(call->dtype) *
+                         (call->collective == CCL_ALL_GATHER ? call->world_size : 1);
+    const double chunk = whole / ((double)s->loop_chunks / parts),
+                 tile = (double)lp_move_bytes(&call->ccl->queues);
+    double events = 0;
+    for (uint32_t r = 0; r < s->rank_count; r++) {
+        const struct schedule_rank *const rank = &s->rank[r];
+        const uint32_t every = rank->step_count / HOPS_SAMPLED + 1;
+        const struct hw_place from = {.sip = schedule_rank_at(s, r) / s->members};
+        uint32_t sends = 0, hops = 0;
+        for (uint32_t i = 0; i < rank->step_count; i++) {
+            const struct schedule_step *const step = &rank->step[i];
+            const enum schedule_op op = (enum schedule_op)step->op;
+            const double bytes = step->count * chunk, tiles = bytes > tile ? bytes / tile : 1;
+            const uint64_t each = (uint64_t)(bytes / tiles);
+            if (schedule_op_sends(op) && sends++ % every == 0)
+                hops =
+                    cost_hops(call->hw, from, (struct hw_place){.sip = step->send_to / s->members});
+            events +=
+                tiles *
+                ((schedule_op_receives(op) ? 1 : 0) +
+                 (schedule_op_sends(op) ? cost_send_events(call, hops, each) + (op == SCHEDULE_SEND)
+                                        : 0) +
+                 (schedule_op_reads(op) && op != SCHEDULE_SEND ? cost_load_events(call, each) + 1
+                                                               : 0) +
+                 (schedule_op_writes(op) ? cost_store_events(call, each) + 1 : 0));
+        }
+    }
+    return events * (lanes > 1 ? (double)lanes / s->parts : 1);
+}
+
 int cost_events(const struct cost_request *request, double shards, double *events,
                 struct cw_error *error)
 {
@@ -269,7 +307,9 @@ int cost_events(const struct cost_request *request, double shards, double *event
     struct cost c;
     struct taken taken;
     int code = CW_OK;
-    if (s != NULL) {
+    if (s != NULL && s->fold != NULL) {
+        *events = folded_events(request);
+    } else if (s != NULL) {
         code = estimate_schedule(request, true, &c, &taken, error);
         *events = taken.events * (c.alike ? s->rank_count / s->members : 1) *
                   (c.lanes ? (double)lanes_of(request) / s->parts / group_count(&c) : 1);

@@ -23,8 +23,9 @@ struct cost_request {
  * CW_NO_RESOURCE: out of memory. */
 #define COST_LONG INT64_MAX
 int cost_estimate(const struct cost_request *request, int64_t *ps, struct cw_error *error);
-/* The events that the simulator takes for a call, of all ranks, but for those that start and end
- * kernels. `shards` of a rank: those of a kernel that does not describe its steps. Errors as above.
+/* The events that the simulator takes for a call, of all ranks (of a folded schedule: of those that
+ * it has), but for those that start and end kernels. `shards` of a rank: those of a kernel that
+ * does not describe its steps. Errors as above.
  */
 int cost_events(const struct cost_request *request, double shards, double *events,
                 struct cw_error *error);

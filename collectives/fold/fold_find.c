@@ -34,8 +34,8 @@ struct finding {
 /* Calls that go by a rule; all others are compared, rank by rank. */
 static bool has_rule(const struct finding *f, uint32_t i)
 {
-    return f->algorithm[i] != NULL &&
-           (f->algorithm[i]->schedule == NULL || f->hw->sip_count > FOLD_COMPARED_MAX);
+    return f->algorithm[i] != NULL && (f->request->by_rules || f->algorithm[i]->schedule == NULL ||
+                                       f->hw->sip_count > FOLD_COMPARED_MAX);
 }
 
 static bool keeps_kernel(const struct finding *f, uint32_t i, const struct hw_fold *fold, char *why)
@@ -216,7 +216,7 @@ static int compare_schedule(struct finding *f, struct fold_found *found, uint64_
 /* Where the fold is known by a rule, the schedule has the parts of representatives alone. */
 static int make_folded_schedule(struct finding *f, struct fold_found *found)
 {
-    if (found->fold.sips == found->fold.of)
+    if (found->fold.sips == found->fold.of || f->request->by_rules)
         return CW_OK;
     for (uint32_t i = 0; i < f->request->count && found->schedule == NULL; i++)
         if (has_rule(f, i) && f->algorithm[i]->schedule != NULL) {

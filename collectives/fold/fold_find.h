@@ -31,6 +31,9 @@ struct fold_request {
     bool own_sizes; /* blocks or messages have sizes of their own */
     /* Of the configured algorithm, if the caller has it; NULL: it is made. */
     struct schedule *schedule;
+    /* For estimates: rules count for schedules of any number of ranks, and nothing is compared. No
+     * schedule is made; one without a rule does not fold. */
+    bool by_rules;
 };
 
 struct fold_found {

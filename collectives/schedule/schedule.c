@@ -93,7 +93,7 @@ struct schedule *schedule_ask(const struct ccl_algorithm *algorithm, const struc
     if (made == NULL && error->exit_code == CW_OK)
         (void)cw_error_set(error, CW_USAGE,
                            "%s makes no schedule, and does not say why (its schedule())",
-                           algorithm->name);
+                           ccl_algorithm_label(call->ccl, algorithm));
     return made;
 }
 

@@ -80,8 +80,7 @@ static void list_grids(uint32_t sips, char list[LIST_BYTES])
         snprintf(list + used, LIST_BYTES - used, ", ...");
 }
 
-/* w * h is the count, w >= h, and they are as close as possible. */
-static struct hw_sip_size squarest(uint32_t count)
+struct hw_sip_size hw_squarest_grid(uint32_t count)
 {
     struct hw_sip_size size = {.w = count, .h = 1};
     for (uint32_t h = 1; (uint64_t)h * h <= count; h++)
@@ -97,7 +96,7 @@ bool hw_sip_grid_fit(uint32_t sips, struct hw_sip_size given, struct hw_sip_size
     list_grids(sips, grids);
     *size = (struct hw_sip_size){.w = given.w, .h = given.h};
     if (given.w == 0 && given.h == 0) {
-        *size = squarest(sips);
+        *size = hw_squarest_grid(sips);
     } else if (given.w == 0 || given.h == 0) {
         *size = (struct hw_sip_size){0};
         misfit->key = given.h == 0 ? HW_SIP_KEY_W : HW_SIP_KEY_H;

@@ -21,6 +21,11 @@ struct hw_sip_dims hw_sip_grid_dims(const struct hw_config *hw);
 /* `fit` of a topology of any number of SIPs in one row. */
 bool hw_sip_row_fit(uint32_t sips, struct hw_sip_size given, struct hw_sip_size *size,
                     struct hw_misfit *misfit);
+/* w * h is the count, w >= h, and they are as close as possible. */
+struct hw_sip_size hw_squarest_grid(uint32_t count);
+/* w >= h >= d whose product is the count, and whose largest is least; of these, whose least is
+ * largest. */
+struct hw_sip_size hw_most_cubic_grid(uint32_t count);
 /* `fit` of a 2-D topology: both w and h, or neither and the squarest grid. */
 bool hw_sip_grid_fit(uint32_t sips, struct hw_sip_size given, struct hw_sip_size *size,
                      struct hw_misfit *misfit);

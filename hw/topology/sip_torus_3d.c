@@ -18,9 +18,7 @@ static uint32_t largest_of(struct hw_sip_size size)
     return most > size.d ? most : size.d;
 }
 
-/* w >= h >= d whose product is the count, and whose largest is least; of these, whose least is
- * largest. */
-static struct hw_sip_size most_cubic(uint32_t count)
+struct hw_sip_size hw_most_cubic_grid(uint32_t count)
 {
     struct hw_sip_size best = {.w = count, .h = 1, .d = 1};
     for (uint32_t d = 1; (uint64_t)d * d * d <= count; d++) {
@@ -38,7 +36,7 @@ static struct hw_sip_size most_cubic(uint32_t count)
 
 static bool refuse(struct hw_misfit *misfit, enum hw_sip_key key, const char *why, uint32_t sips)
 {
-    const struct hw_sip_size cubic = most_cubic(sips);
+    const struct hw_sip_size cubic = hw_most_cubic_grid(sips);
     misfit->key = key;
     snprintf(misfit->text, sizeof misfit->text,
              "%s; legal: w x h x d = system.sips.count, such as %" PRIu32 " x %" PRIu32
@@ -55,7 +53,7 @@ static bool torus_3d_fit(uint32_t sips, struct hw_sip_size given, struct hw_sip_
     char why[120];
     *size = (struct hw_sip_size){0};
     if (given.w == 0 && given.h == 0 && given.d == 0) {
-        *size = most_cubic(sips);
+        *size = hw_most_cubic_grid(sips);
     } else {
         for (uint32_t i = 0; i < 3; i++)
             if (sizes[i] == 0) {

@@ -213,7 +213,7 @@ static void an_estimate_follows_a_good_configuration(void **state)
         const char *const at = strstr(output.out, "on one core: ");
         assert_non_null(at);
         assert_int_equal(sscanf(at, "on one core: %lf k events", &events), 1);
-        json_t *const root = run_json("run %s --fold off", lines[i]);
+        json_t *const root = run_json("run %s", lines[i]);
         const json_t *const engine = json_object_get(root, "engine");
         const double ran = json_number_value(json_object_get(engine, "events_committed")) / 1e3;
         if (events < ran / 2 || events > ran * 2)

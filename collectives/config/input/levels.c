@@ -77,26 +77,36 @@ static bool read_size(const struct level_reader *reader, const struct level_topo
         *size = (uint32_t)value;
         return true;
     }
-    snprintf(expected, sizeof expected, "%s: %s, whole numbers from 1 to %d", topology->name,
-             topology->sizes, LEVEL_SIZE_MAX);
+    snprintf(expected, sizeof expected, "%s: %s, whole numbers from 1 to %d%s", topology->name,
+             topology->sizes, LEVEL_SIZE_MAX, topology->dims == 1 ? ", or rest" : "");
     return level_reject(reader, node, expected);
 }
 
-/* The sizes of a topology: a number, or a list of as many as it has dimensions. */
+/* The level has the SIPs that `count` leaves to it. */
+static bool is_rest(const struct config_node *node)
+{
+    return node->kind == CONFIG_SCALAR && node->plain && strcmp(node->text, "rest") == 0;
+}
+
+/* The sizes of a topology: a number, or a list of as many as it has dimensions; 0: the rest. */
 static bool read_sizes(struct level_reader *reader, const struct level_topology *topology,
                        const struct config_node *node, uint32_t sizes[LEVEL_SIZES_MAX])
 {
     const struct config_node *item = node->kind == CONFIG_SEQUENCE ? node->first : node;
     char expected[160];
     uint32_t count = 0;
+    if (is_rest(node)) {
+        memset(sizes, 0, LEVEL_SIZES_MAX * sizeof *sizes);
+        return true;
+    }
     if (node->kind == CONFIG_SEQUENCE)
         for (const struct config_node *each = node->first; each != NULL; each = each->next)
             count++;
     else
         count = node->kind == CONFIG_SCALAR;
     if (count != topology->dims) {
-        snprintf(expected, sizeof expected, "%s: %s, whole numbers from 1 to %d", topology->name,
-                 topology->sizes, LEVEL_SIZE_MAX);
+        snprintf(expected, sizeof expected, "%s: %s, whole numbers from 1 to %d, or rest",
+                 topology->name, topology->sizes, LEVEL_SIZE_MAX);
         return level_reject(reader, node, expected);
     }
     for (uint32_t i = 0; i < count; i++, item = item->next)
@@ -174,18 +184,28 @@ static bool read_topology(struct level_reader *reader, const struct config_node 
         topology = found;
         if (!read_sizes(reader, topology, key->value, sizes))
             return false;
+        if (sizes[0] == 0 && reader->levels->has_rest) {
+            config_error(reader->loader, key->value->place, "%s: two levels have the rest",
+                         reader->path);
+            return false;
+        }
+        reader->levels->has_rest |= sizes[0] == 0;
     }
     if (topology == NULL)
         return level_reject(reader, node,
                             "a topology and its size in every level, such as {switch: 8}");
+    const bool is_list = topology->dims > 1 && sizes[0] > 0;
     level_append(reader, "%s{%s: %s", reader->levels->dims.count > 0 ? ", " : "", topology->name,
-                 topology->dims > 1 ? "[" : "");
+                 is_list         ? "["
+                 : sizes[0] == 0 ? "rest"
+                                 : "");
     for (uint32_t i = 0; i < topology->dims; i++) {
         dims->at[dims->count++] =
             (struct hw_sip_dim){.joint = topology->joint, .link = link, .size = sizes[i]};
-        level_append(reader, "%s%" PRIu32, i > 0 ? ", " : "", sizes[i]);
+        if (sizes[0] > 0)
+            level_append(reader, "%s%" PRIu32, i > 0 ? ", " : "", sizes[i]);
     }
-    level_append(reader, "%s", topology->dims > 1 ? "]" : "");
+    level_append(reader, "%s", is_list ? "]" : "");
     return true;
 }
 

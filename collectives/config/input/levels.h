@@ -22,8 +22,9 @@ struct level {
 struct levels {
     uint32_t count;
     struct level at[HW_LEVELS_MAX];
-    struct hw_sip_dims dims; /* without strides */
-    const char *text;        /* canonical */
+    struct hw_sip_dims dims; /* without strides; 0: a size of the level that has the rest */
+    bool has_rest;
+    const char *text; /* canonical */
 };
 
 #define LEVELS_EXAMPLE "[{torus_2d: [4, 4]}, {switch: 8}]"

@@ -441,10 +441,10 @@ static void words_are_quoted_for_a_shell(void **state)
 }
 
 /* The estimate for a run of these settings, on one thread. */
-static void estimate_is_near(const char *settings, double events, double mib)
+static void estimate_is(const char *fold, const char *settings, double events, double mib)
 {
     char text[300];
-    snprintf(text, sizeof text, "study: s\nbase: {no-data: true, %s}\n", settings);
+    snprintf(text, sizeof text, "study: s\nbase: {no-data: true, fold: %s, %s}\n", fold, settings);
     struct study *const study = good(text);
     const struct study_estimate estimate = study_estimate(study, 0);
     assert_true(estimate.is_known);
@@ -453,6 +453,11 @@ static void estimate_is_near(const char *settings, double events, double mib)
     assert_true((double)estimate.bytes / 1048576 > mib / 2);
     assert_true((double)estimate.bytes / 1048576 < 2 * mib);
     study_free(study);
+}
+
+static void estimate_is_near(const char *settings, double events, double mib)
+{
+    estimate_is("off", settings, events, mib);
 }
 
 static void estimates_are_near(void **state)
@@ -502,6 +507,33 @@ static void estimates_of_coarse_tiles_are_near(void **state)
 #undef COARSE
 }
 
+/* Of the SIPs that are simulated, as runs of these settings counted them: with schedules that are
+ * compared, schedules and kernels with a rule, and a schedule that does not fold. */
+static void estimates_of_folded_runs_are_near(void **state)
+{
+    (void)state;
+    estimate_is("auto", "preset: pod64, algorithm: torus_rs_ag, bytes-per-rank: 24MiB", 2.3e5, 10);
+    estimate_is("auto", "preset: pod64, bytes: 16KiB", 3618, 8);
+    estimate_is("auto",
+                "system.sips.topology: switch, system.sips.count: 16, "
+                "algorithm: halving_doubling, bytes: 64KiB",
+                2620, 8);
+    estimate_is("auto", "preset: pod64, algorithm: double_binary_tree, bytes: 64KiB", 1.64e5, 23);
+    estimate_is("auto", "system.sips.count: 1048576, algorithm: torus_rs_ag, bytes-per-rank: 24MiB",
+                4.1e5, 57);
+    estimate_is("auto", "system.sips.count: 1048576, bytes: 16KiB", 93026, 8);
+}
+
+/* More SIPs than unfolded runs have, and no fold: the run will be refused. */
+static void huge_machines_that_do_not_fold_have_no_estimate(void **state)
+{
+    (void)state;
+    struct study *const study = good("study: s\nbase: {no-data: true, system.sips.count: 1048576, "
+                                     "algorithm: torus_rs_ag, bytes-per-rank: 64KiB}\n");
+    assert_false(study_estimate(study, 0).is_known);
+    study_free(study);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -522,6 +554,8 @@ int main(void)
         cmocka_unit_test(estimates_are_near),
         cmocka_unit_test(estimates_of_small_chunks_are_near),
         cmocka_unit_test(estimates_of_coarse_tiles_are_near),
+        cmocka_unit_test(estimates_of_folded_runs_are_near),
+        cmocka_unit_test(huge_machines_that_do_not_fold_have_no_estimate),
     };
     return cmocka_run_group_tests_name("study", tests, make_file, remove_file);
 }

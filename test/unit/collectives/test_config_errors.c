@@ -177,9 +177,18 @@ static void each_level_is_checked_at_its_place(void **state)
     expect_topology(LEVELS("[{torus_2d: [2, 2]}, {switch: 8}]"),
                     AT("15") "the levels make 32 SIPs, but system.sips.count is 4; set it to 32, "
                              "or change the levels\n");
-    expect_topology(LEVELS("[{torus_2d: [2, 2]}, {torus_2d: 8}]"),
-                    AT("47") "expected torus_2d: [w, h], whole numbers from 1 to 16777216; found "
-                             "'8'\n");
+    expect_topology(
+        LEVELS("[{torus_2d: [2, 2]}, {torus_2d: 8}]"),
+        AT("47") "expected torus_2d: [w, h], whole numbers from 1 to 16777216, or rest; "
+                 "found '8'\n");
+    expect_topology(LEVELS("[{torus_2d: rest}, {switch: 3}]"),
+                    AT("15") "the levels that have sizes do not divide the 4 SIPs of "
+                             "system.sips.count, so no rest is left\n");
+    expect_topology(LEVELS("[{torus_2d: rest}, {switch: rest}]"),
+                    AT("43") "two levels have the rest\n");
+    expect_topology(LEVELS("[{torus_2d: [rest, 2]}]"),
+                    AT("28") "expected torus_2d: [w, h], whole numbers from 1 to 16777216; found "
+                             "'rest'\n");
     expect_topology(LEVELS("[{torus_2d: [2, 0]}]"),
                     AT("31") "expected torus_2d: [w, h], whole numbers from 1 to 16777216; found "
                              "'0'\n");

@@ -252,6 +252,32 @@ static void a_torus_without_sizes_is_the_most_cubic(void **state)
                                      "of the three for this, the most cubic grid");
 }
 
+static void a_level_without_sizes_has_the_sips_that_the_others_leave(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t sips, dims, given[4], want[4];
+    } cases[] = {
+        {48, 3, {0, 0, 4}, {4, 3, 4}},       /* [{torus_2d: rest}, {switch: 4}] */
+        {4, 3, {0, 0, 4}, {1, 1, 4}},        /* nothing is left */
+        {96, 4, {4, 0, 0, 0}, {4, 4, 3, 2}}, /* [{switch: 4}, {torus_3d: rest}] */
+        {30, 2, {5, 0}, {5, 6}},
+    };
+    struct hw_sip_size size;
+    struct hw_misfit misfit;
+    struct hw_sip_size given = {.dims.count = 2};
+    for (uint32_t i = 0; i < COUNT_OF(cases); i++) {
+        given.dims.count = cases[i].dims;
+        for (uint32_t k = 0; k < cases[i].dims; k++)
+            given.dims.at[k] = (struct hw_sip_dim){
+                .joint = HW_SIP_RING, .link = HW_LINK_LEVEL_1, .size = cases[i].given[k]};
+        assert_true(hw_levels.fit(cases[i].sips, given, &size, &misfit));
+        for (uint32_t k = 0; k < cases[i].dims; k++)
+            assert_int_equal(size.dims.at[k].size, cases[i].want[k]);
+    }
+    assert_false(hw_levels.fit(31, given, &size, &misfit));
+}
+
 /* Half of the SIPs on each side: hw_dim_bisection() is the number of links between the sides. */
 static void bisections_are_the_links_between_the_halves(void **state)
 {
@@ -339,6 +365,7 @@ int main(void)
         cmocka_unit_test(links_of_a_full_mesh_are_dealt_out_to_all_four_ports),
         cmocka_unit_test(links_of_a_full_mesh_are_at_the_ports_that_their_length_says),
         cmocka_unit_test(a_torus_without_sizes_is_the_most_cubic),
+        cmocka_unit_test(a_level_without_sizes_has_the_sips_that_the_others_leave),
         cmocka_unit_test(bisections_are_the_links_between_the_halves),
         cmocka_unit_test(names_are_found_and_listed_as_a_sentence),
         cmocka_unit_test(joined_kinds_lead_from_a_pe_to_each_memory),
