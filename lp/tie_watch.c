@@ -15,7 +15,7 @@ struct latest {
 };
 
 struct lp_tie_watch {
-    bool has_met;
+    struct lp_tie first;
     struct latest latest[]; /* [LPs that are no switches], then [switches * links] */
 };
 
@@ -28,7 +28,7 @@ struct lp_tie_watch *lp_tie_watch_create(const struct lp_model *m)
 
 void lp_tie_watch_free(struct lp_tie_watch *watch) { free(watch); }
 
-bool lp_tie_watch_has_met(const struct lp_tie_watch *watch) { return watch->has_met; }
+struct lp_tie lp_tie_watch_first(const struct lp_tie_watch *watch) { return watch->first; }
 
 static size_t place_of(const struct lp_model *m, const struct cw_event *event)
 {
@@ -51,7 +51,9 @@ void lp_tie_watch_event(struct lp_tie_watch *watch, const struct lp_model *m,
     if (event->lp == 0 || offset == 0)
         return;
     struct latest *const latest = &watch->latest[place_of(m, event)];
-    watch->has_met |= latest->time_ps == event->time_ps && latest->depth == event->depth &&
-                      latest->offset != 0 && latest->offset != offset;
+    const bool meets = latest->time_ps == event->time_ps && latest->depth == event->depth &&
+                       latest->offset != 0 && latest->offset != offset;
+    if (meets && watch->first.lp == 0)
+        watch->first = (struct lp_tie){event->time_ps, event->lp};
     *latest = (struct latest){event->time_ps, event->depth, offset};
 }

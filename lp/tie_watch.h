@@ -20,7 +20,11 @@ void lp_tie_watch_free(struct lp_tie_watch *watch); /* accepts NULL */
 /* The next event in the total order. Handlers only. */
 void lp_tie_watch_event(struct lp_tie_watch *watch, const struct lp_model *m,
                         const struct cw_event *event);
-/* Some events have met. */
-bool lp_tie_watch_has_met(const struct lp_tie_watch *watch);
+/* The first events that have met: when, and at which LP. */
+struct lp_tie {
+    int64_t time_ps;
+    uint32_t lp; /* 0: none have */
+};
+struct lp_tie lp_tie_watch_first(const struct lp_tie_watch *watch);
 
 #endif

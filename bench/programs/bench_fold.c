@@ -91,6 +91,7 @@ void bench_fold_give(struct bench_session *session, struct dist_options *dist)
 
 bool bench_fold_holds(struct bench_session *session, int code, const struct cw_error *error)
 {
+    char tie[LP_TIE_BYTES];
     if (code != CW_OK)
         snprintf(session->fold_why, sizeof session->fold_why, "the folded run fails: %.300s",
                  cw_error_text(error));
@@ -98,7 +99,8 @@ bool bench_fold_holds(struct bench_session *session, int code, const struct cw_e
         snprintf(session->fold_why, sizeof session->fold_why, "the folded run has warnings");
     else if (!lp_system_fold_is_exact(dist_system(session->dist)))
         snprintf(session->fold_why, sizeof session->fold_why,
-                 "events of different SIPs meet on one part at one instant");
+                 "events of different SIPs meet at one instant: %s",
+                 lp_system_fold_tie(dist_system(session->dist), tie));
     else
         return true;
     return false;

@@ -23,15 +23,21 @@ static bool draws(const struct hw_jitter_kind *kind)
     return hw_jitter_is_drawn(kind) && !kind->per_instance;
 }
 
-/* Whether operations of one part take different times. */
-static bool has_jitter_by_operation(const struct hw_config *hw)
+/* Of the first kind of parts whose operations take different times; NULL: there is none. */
+static const char *why_operations_differ(const struct hw_config *hw)
 {
-    bool found = false;
+#define WHY(index, name)          [index] = "the jitter of " #name " is drawn for each operation",
+#define WHY_NODE(KIND, name, ...) WHY(HW_NODE_##KIND, name)
+#define WHY_LINK(KIND, name, ...) WHY(HW_LINK_##KIND, name)
+    static const char *const node[] = {HW_NODES(WHY_NODE)}, *const link[] = {HW_LINKS(
+                                                                WHY_LINK) HW_LEVEL_LINKS(WHY_LINK)};
     for (int i = 0; i < HW_NODE_KINDS; i++)
-        found |= draws(&hw->node_jitter[i]);
+        if (draws(&hw->node_jitter[i]))
+            return node[i];
     for (int i = 0; i < HW_LINK_KINDS; i++)
-        found |= draws(&hw->link_jitter[i]);
-    return found;
+        if (draws(&hw->link_jitter[i]))
+            return link[i];
+    return NULL;
 }
 
 /* What shows each event, or measures the engine. */
@@ -62,8 +68,8 @@ const char *shortcut_why_not(enum shortcut which, const struct run_options *opti
         return "a step runs once";
     if (which == SHORTCUT_REPEAT && options->engine.end_ps > 0)
         return "--max-sim-time ends the run";
-    if (has_jitter_by_operation(&config->hw))
-        return "jitter is drawn for each operation";
+    if (why_operations_differ(&config->hw) != NULL)
+        return why_operations_differ(&config->hw);
     if (is_step ? options->verify_data : !options->no_data)
         return is_step ? "--verify-data computes the values of all ranks"
                        : "each rank has values of its own: give --no-data, or --verify-data sample";

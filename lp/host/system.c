@@ -1160,7 +1160,24 @@ bool lp_system_has_written_nothing(const struct lp_system *system, uint32_t batc
 
 bool lp_system_fold_is_exact(const struct lp_system *system)
 {
-    return system->model.ties == NULL || !lp_tie_watch_has_met(system->model.ties);
+    return system->model.ties == NULL || lp_tie_watch_first(system->model.ties).lp == 0;
+}
+
+const char *lp_system_fold_tie(const struct lp_system *system, char text[LP_TIE_BYTES])
+{
+    const struct lp_model *const m = &system->model;
+    const struct lp_tie tie = m->ties != NULL ? lp_tie_watch_first(m->ties) : (struct lp_tie){0};
+    const double ns = (double)tie.time_ps / 1000;
+    text[0] = '\0';
+    if (tie.lp >= m->lps.first_switch)
+        (void)snprintf(text, LP_TIE_BYTES, "switch %u, at %.3f ns", lp_switch_at(m, tie.lp), ns);
+    else if (tie.lp >= m->lps.first_io_die)
+        (void)snprintf(text, LP_TIE_BYTES, "the io_die of SIP %u, at %.3f ns",
+                       lp_sip_at(m, tie.lp - m->lps.first_io_die), ns);
+    else if (tie.lp > 0)
+        (void)snprintf(text, LP_TIE_BYTES, "cube %u of SIP %u, at %.3f ns", (tie.lp - 1) % m->cubes,
+                       lp_sip_at(m, (tie.lp - 1) / m->cubes), ns);
+    return text;
 }
 
 struct lp_replay_counts lp_system_replayed(const struct lp_system *system)

@@ -219,6 +219,9 @@ bool lp_system_has_written_nothing(const struct lp_system *system, uint32_t batc
 /* The times of a folded machine so far are those of the whole one: always, if its fold translates
  * (hw/topology/fold.h). */
 bool lp_system_fold_is_exact(const struct lp_system *system);
+/* Where and when they cease to be: "the io_die of SIP 0, at 12.345 ns"; "": nowhere so far. */
+enum { LP_TIE_BYTES = 80 };
+const char *lp_system_fold_tie(const struct lp_system *system, char text[LP_TIE_BYTES]);
 /* Between drains. */
 /* Why operations are not replayed in spite of lp_system_options.replay; NULL: they are. */
 const char *lp_system_refuses_replay(const struct lp_system *system);

@@ -52,6 +52,16 @@ static void sums_of_trees_are_compared_bit_for_bit(void **state)
     run_output_free(&output);
 }
 
+/* Kernels that nobody has looked at: they may receive from any direction. */
+static void kernels_of_a_shared_object_do_not_fold(void **state)
+{
+    (void)state;
+    struct run_output output =
+        run_line(2, "run --ccl %s --n-elem 64 --no-data --fold on", ccl_of("by_trees"));
+    assert_non_null(strstr(output.err, "--fold on: by_trees is of a shared object, whose kernels"));
+    run_output_free(&output);
+}
+
 static void a_tree_that_is_none_is_refused(void **state)
 {
     (void)state;
@@ -148,6 +158,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_of_trees_are_compared_bit_for_bit),
+        cmocka_unit_test(kernels_of_a_shared_object_do_not_fold),
         cmocka_unit_test(a_tree_that_is_none_is_refused),
         cmocka_unit_test(the_strongest_proof_that_there_is_counts),
         cmocka_unit_test(every_proof_finds_a_lost_addition),

@@ -41,7 +41,7 @@ static void what_needs_all_events_refuses_on(void **state)
         {"run --fold on --no-data --dump-pointers", "--fold on: --dump-pointers prints all queues"},
         {"run --fold on --no-data --set jitter.links.ucie.distribution=uniform --set "
          "jitter.links.ucie.mean_ns=1 --set jitter.links.ucie.spread_ns=1",
-         "--fold on: jitter is drawn for each operation"},
+         "--fold on: the jitter of ucie is drawn for each operation"},
         {"run --fold on --bench ipcq_pingpong --no-data",
          "--fold on: the bench does more than one call"},
         {"run --fold on --no-data --max-events 100000000", "--fold on: --max-events counts all"},

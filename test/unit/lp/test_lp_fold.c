@@ -356,6 +356,9 @@ static bool is_exact_with(uint32_t pes)
     if (lp_system_drain(m->system, &m->error) != CW_OK)
         fail_msg("%s", m->error.text);
     const bool is_exact = lp_system_fold_is_exact(m->system);
+    char tie[LP_TIE_BYTES];
+    const char *const where = lp_system_fold_tie(m->system, tie);
+    assert_true(is_exact ? where[0] == '\0' : strstr(where, "switch 0, at ") == where);
     machine_free(m);
     return is_exact;
 }
