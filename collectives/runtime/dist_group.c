@@ -182,7 +182,8 @@ static int make_group(struct dist *dist, uint32_t number, const struct dist_grou
                                  .size = spec->count,
                                  .live = spec->count,
                                  .account = spec->account,
-                                 .queue = spec->queue};
+                                 .queue = spec->queue,
+                                 .kind = spec->kind};
     if (spec->name != NULL)
         snprintf(group->name, sizeof group->name, "%s", spec->name);
     else
@@ -251,7 +252,8 @@ static struct lp_plan_part part_of(const struct dist_group *group)
     return (struct lp_plan_part){.plan = install_plans_queues(group->plans),
                                  .sip = ranks->list,
                                  .sip_count = group->ranks != NULL ? group->size
-                                                                   : group->config->hw.sip_count};
+                                                                   : group->config->hw.sip_count,
+                                 .kind = group->kind};
 }
 
 /* Says which groups fit. */
@@ -327,7 +329,7 @@ static int compose(struct dist *dist, struct cw_error *error)
 {
     const struct lp_plan_part world = part_of(&dist->world);
     uint32_t fits;
-    dist->composed = lp_plan_create_composed(world.plan);
+    dist->composed = lp_plan_create_composed(world.plan, dist->world.fold);
     if (dist->composed == NULL)
         return dist_no_memory(error);
     if (!dist->options.groups_only) {

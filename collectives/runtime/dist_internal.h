@@ -68,6 +68,7 @@ struct dist_group {
     uint32_t number;                  /* among dist->groups */
     uint32_t account;                 /* dist_group_spec.account */
     uint32_t queue;                   /* dist_group_spec.queue */
+    uint32_t kind;                    /* dist_group_spec.kind */
     uint32_t *lists;                  /* of a group that is not the world: its own lists */
     const uint32_t *ranks;            /* [size] in the world; NULL: the same */
     const uint32_t *sorted;           /* [size] the group's ranks, ascending in the world */

@@ -66,6 +66,8 @@ struct dist_group_spec {
     uint32_t account;            /* of its bytes on links (lp_batch_options.account) */
     uint32_t queue;              /* hardware queue of its PEs that its kernels run on, below
                                     dist_options.machine.needs.queues */
+    uint32_t kind;               /* with a fold: of groups that its turns take to each other it is
+                                    the same (lp_plan_part.kind) */
 };
 
 struct dist_options {

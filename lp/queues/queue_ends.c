@@ -43,7 +43,7 @@ struct part {
     const struct lp_plan *plan;
     struct lp_dirs dirs;
     uint8_t own[HW_DIRS_MAX]; /* [PE's direction]: the plan's own */
-    uint32_t layer;
+    uint32_t layer, kind;
 };
 
 /* Parts that share no SIP. A PE has the directions of its SIP's part in each layer. */
@@ -119,6 +119,37 @@ static const struct part *part_of(const struct lp_plan *plan, uint32_t pe_index,
     return part;
 }
 
+/* The part of this kind in a layer that has two SIPs; NULL: none has. */
+static const struct part *joins(const struct lp_plan *plan, const struct layer *layer,
+                                uint32_t kind, uint32_t sip_a, uint32_t sip_b)
+{
+    const uint32_t part = layer->part_of_sip != NULL ? layer->part_of_sip[sip_a] : 0;
+    return part > 0 && layer->part_of_sip[sip_b] == part &&
+                   plan->layers->part[part - 1]->kind == kind
+               ? plan->layers->part[part - 1]
+               : NULL;
+}
+
+/* Whose directions the peer of a part's PE has. On a folded machine a peer that has no LP is its
+ * representative, and the part there is the one that the part becomes. */
+static const struct part *part_there(const struct lp_plan *plan, const struct part *part,
+                                     uint32_t pe_index, uint32_t peer)
+{
+    if (plan->fold == NULL)
+        return part;
+    const uint32_t sip = hw_divide(pe_index, &plan->by_sip_pes),
+                   there = hw_divide(peer, &plan->by_sip_pes);
+    const uint32_t home = hw_fold_representative(plan->fold, there);
+    if (home == there)
+        return part;
+    const uint32_t moved = hw_fold_moved(plan->fold, there, sip);
+    const struct layers *const layers = plan->layers;
+    const struct part *found = joins(plan, &layers->at[part->layer], part->kind, home, moved);
+    for (uint32_t i = 0; found == NULL && i < layers->count; i++)
+        found = joins(plan, &layers->at[i], part->kind, home, moved);
+    return found != NULL ? found : part;
+}
+
 static bool end_in_part(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir,
                         struct lp_wire *end)
 {
@@ -126,7 +157,7 @@ static bool end_in_part(const struct lp_plan *plan, uint32_t pe_index, enum hw_d
     const struct part *const part = part_of(plan, pe_index, dir, &own);
     if (part == NULL || !lp_queue_end(part->plan, pe_index, own, end))
         return false;
-    end->peer_dir = part->dirs.of_pe[end->peer_dir];
+    end->peer_dir = part_there(plan, part, pe_index, end->peer)->dirs.of_pe[end->peer_dir];
     return true;
 }
 
@@ -375,11 +406,20 @@ struct lp_ring_area lp_plan_rings(const struct lp_plan *plan)
                                  plan->queues.slots == HW_MEMORY_SRAM ? plan->pes * bytes : bytes};
 }
 
+/* The PE whose rings a PE has: of a folded plan of several, its representative. */
+static uint32_t at_home(const struct lp_plan *plan, uint32_t pe_index)
+{
+    if (plan->layers == NULL || plan->fold == NULL)
+        return pe_index;
+    const uint32_t sip = hw_divide(pe_index, &plan->by_sip_pes);
+    return pe_index - (sip - hw_fold_representative(plan->fold, sip)) * plan->by_sip_pes.value;
+}
+
 struct lp_endpoint lp_endpoint_of(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir)
 {
     const struct hw_place place = hw_place_of(&plan->hw, pe_index);
     const uint32_t ring = plan->queues.n_slots * plan->queues.slot_bytes;
-    const struct ring_place at = ring_place(plan, pe_index, dir);
+    const struct ring_place at = ring_place(plan, at_home(plan, pe_index), dir);
     struct lp_endpoint endpoint = {.place = place,
                                    .buffer_kind = plan->queues.slots,
                                    .n_slots = plan->queues.n_slots,
@@ -716,7 +756,8 @@ static int put_part(struct lp_plan *plan, const struct lp_plan_part *given)
         free(part);
         return CW_NO_RESOURCE;
     }
-    *part = (struct part){.plan = given->plan, .dirs.mask_own = own, .layer = number};
+    *part = (struct part){
+        .plan = given->plan, .dirs.mask_own = own, .layer = number, .kind = given->kind};
     layers->part[layers->part_count++] = part;
     if (wanted == 0)
         return CW_OK;
@@ -746,7 +787,7 @@ static void lay_layers(struct lp_plan *plan, uint32_t part)
         name_directions(layers->part[part], layers->at[layers->part[part]->layer].first);
 }
 
-struct lp_plan *lp_plan_create_composed(const struct lp_plan *like)
+struct lp_plan *lp_plan_create_composed(const struct lp_plan *like, const struct hw_fold *fold)
 {
     struct lp_plan *const plan = calloc(1, sizeof *plan);
     if (plan == NULL)
@@ -756,11 +797,14 @@ struct lp_plan *lp_plan_create_composed(const struct lp_plan *like)
                              .pes = like->pes,
                              .by_sip_pes = like->by_sip_pes,
                              .queues = like->queues,
+                             .fold = fold != NULL ? malloc(sizeof *fold) : NULL,
                              .layers = calloc(1, sizeof *plan->layers)};
-    if (plan->layers == NULL) {
-        free(plan);
+    if (plan->layers == NULL || (fold != NULL && plan->fold == NULL)) {
+        lp_plan_free(plan);
         return NULL;
     }
+    if (fold != NULL)
+        *plan->fold = *fold;
     memset(plan->layers->of_dir, HW_DIRS_MAX, sizeof plan->layers->of_dir);
     return plan;
 }

@@ -40,17 +40,20 @@ int lp_plan_join(struct lp_plan *plan, struct lp_end a, struct lp_end b, struct 
  * share no SIP have the same directions of a PE, in the order of their own; others have the next
  * ones. Each part's rings have room of their own. Parts may be added between drains, too: no
  * direction and no ring that is there moves. The parts outlive the plan.
- *   lp_plan_create_composed()  of the same machine and queues, without parts. NULL: out of memory
- *   lp_plan_add()              CW_USAGE: a PE has HW_DIRS_MAX directions, and a memory for the
- *                              rings; *fits of the parts have room there, from the first on;
+ *   lp_plan_create_composed()  of the same machine and queues, without parts; `fold`: the
+ * machine's, or NULL. NULL: out of memory lp_plan_add()              CW_USAGE: a PE has HW_DIRS_MAX
+ * directions, and a memory for the rings; *fits of the parts have room there, from the first on;
  *                              CW_NO_RESOURCE. The plan is of no use then
  */
 struct lp_plan_part {
     const struct lp_plan *plan; /* of the same machine and queues as the others' */
     const uint32_t *sip;        /* [sip_count] on which it has queues; NULL: the first ones */
     uint32_t sip_count;
+    /* Of a folded machine: parts that its turns take to each other have one kind. Two parts of a
+     * kind have at most one SIP in common. */
+    uint32_t kind;
 };
-struct lp_plan *lp_plan_create_composed(const struct lp_plan *like);
+struct lp_plan *lp_plan_create_composed(const struct lp_plan *like, const struct hw_fold *fold);
 int lp_plan_add(struct lp_plan *plan, const struct lp_plan_part *part, uint32_t count,
                 uint32_t *fits);
 /* The directions of a part's kernels, as a PE of such a plan has them. */

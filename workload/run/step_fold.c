@@ -12,7 +12,7 @@
  *     algorithm that is the same for all of these (fold_steps_keep());
  *   - messages are the same from either end of a pair. They are, since the two ranks of
  *     pairwise_all_to_all have the same steps;
- *   - the queues of a group have the same place among a PE's as those of the group that it becomes.
+ *   - the queues of all groups take the room of those that are made.
  */
 #include "workload/run/step_fold.h"
 
@@ -44,9 +44,8 @@ enum { KNOWN_MAX = 64 };
 
 struct finding {
     struct step_plan *plan;
-    uint32_t *to;         /* [rank_count] of the turn that is looked at */
-    uint8_t *layer;       /* [group_count] of queues: parts of one layer share directions of PEs */
-    struct shape *shapes; /* [source_count] */
+    uint32_t *to;                   /* [rank_count] of the turn that is looked at */
+    struct shape *shapes;           /* [source_count] */
     char why[WORKLOAD_WHY_BYTES];   /* of the last turn that was not kept, */
     char first[WORKLOAD_WHY_BYTES]; /* and of the first: the shortest along its dimension */
     struct known_turn known[KNOWN_MAX];
@@ -262,70 +261,106 @@ static bool keeps_collectives(struct finding *f, uint32_t source_number, const s
 
 /* ---- queues ---------------------------------------------------------------------------------- */
 
-/* The group that a group of some source becomes. That of a pair is known by any of its messages. */
-static bool keeps_layers(struct finding *f)
+/* The first of the groups that are known to become each other; 'by_group' is a forest. */
+static uint32_t first_alike(uint32_t *by_group, uint32_t group)
+{
+    while (by_group[group] != group)
+        group = by_group[group] = by_group[by_group[group]];
+    return group;
+}
+
+static void note_alike(uint32_t *by_group, uint32_t a, uint32_t b)
+{
+    const uint32_t x = first_alike(by_group, a), y = first_alike(by_group, b);
+    by_group[x > y ? x : y] = x > y ? y : x;
+}
+
+/* Notes what each group becomes under a turn. What a pair becomes, any of its messages says. */
+static void note_turn(struct finding *f, const struct hw_fold *turn, uint32_t *by_group)
 {
     const struct step_plan *const plan = f->plan;
     const struct workload_meetings *const m = &plan->meetings;
     struct step_message message;
-    bool keeps = true;
+    (void)turn_ranks(f, turn);
     for (uint32_t s = 0; s < plan->source_count; s++) {
         const struct step_source *const source = &plan->sources[s];
         for (uint32_t g = 0; source->set != WORKLOAD_NONE && g < source->groups; g++)
-            keeps &=
-                f->layer[source->first + g] ==
-                f->layer[source->first +
-                         workload_group_to(&plan->options->graph->sets[source->set], f->to, g)];
+            note_alike(by_group, source->first + g,
+                       source->first +
+                           workload_group_to(&plan->options->graph->sets[source->set], f->to, g));
     }
     for (uint32_t i = 0; i < m->count; i++)
         if (step_message_of(plan, i, &message)) {
             const uint32_t to = m->of[m->first[f->to[message.send.rank]] + message.send.op];
-            keeps &= f->layer[plan->pair_of[i]] == f->layer[plan->pair_of[to]];
+            note_alike(by_group, plan->pair_of[i], plan->pair_of[to]);
         }
-    return keeps || refuse(f, "the queues of groups that become each other have other places");
+}
+
+/* Of each group, the first one that it becomes after some turns of the plan's fold. */
+static void find_alike(struct finding *f, uint32_t *by_group)
+{
+    const struct hw_fold *const fold = &f->plan->fold;
+    struct hw_fold turn = *fold;
+    for (uint32_t g = 0; g < f->plan->group_count; g++)
+        by_group[g] = g;
+    for (uint32_t d = 0; d < turn.count; d++)
+        hw_fold_set_step(&turn, d, turn.digit[d].size);
+    for (uint32_t d = 0; d < turn.count; d++) {
+        hw_fold_set_step(&turn, d, fold->digit[d].step);
+        if (fold->digit[d].step < fold->digit[d].size)
+            note_turn(f, &turn, by_group);
+        hw_fold_set_step(&turn, d, turn.digit[d].size);
+    }
+    for (uint32_t g = 0; g < f->plan->group_count; g++)
+        by_group[g] = first_alike(by_group, g);
 }
 
 /* Puts the queues of groups into layers, as lp_plan_add() does: each into the first one in which
- * its SIPs have none. Of those of live ranks alone, where `live` is given. */
-static int put_into_layers(const struct step_plan *plan, bool live, uint8_t *layer_of,
-                           struct cw_error *error)
+ * its SIPs have none; of those of live ranks alone, where `live` is given. Bits of a group in
+ * `layers`: which ones its like have. */
+static int put_into_layers(const struct step_plan *plan, bool live, const uint32_t *by_group,
+                           uint32_t *layers, struct cw_error *error)
 {
     const uint32_t sips = plan->options->config->hw.sip_count;
     uint32_t *const last = calloc((size_t)sips + 1, sizeof *last); /* bits: layers of a SIP */
     if (last == NULL)
         return cw_error_memory(error, "the queues of a step");
-    for (uint32_t s = 0; s < plan->source_count; s++)
-        for (uint32_t g = 0; g < plan->sources[s].groups; g++) {
-            const uint32_t group = plan->sources[s].first + g;
-            const struct step_group members = step_group_of(plan, group);
-            uint32_t used = 0, layer = 0;
-            bool is_live = false;
-            for (uint32_t i = 0; i < members.count; i++) {
-                used |= last[members.sips[i]];
-                is_live |= hw_fold_representative(&plan->fold, members.sips[i]) == members.sips[i];
-            }
-            if (members.count < 2 || (live && !is_live))
-                continue;
-            while (layer < 31 && (used >> layer & 1) != 0)
-                layer++;
-            for (uint32_t i = 0; i < members.count; i++)
-                last[members.sips[i]] |= UINT32_C(1) << layer;
-            layer_of[group] = (uint8_t)layer;
+    for (uint32_t group = 0; group < plan->group_count; group++) {
+        const struct step_group members = step_group_of(plan, group);
+        uint32_t used = 0, layer = 0;
+        bool is_live = false;
+        for (uint32_t i = 0; i < members.count; i++) {
+            used |= last[members.sips[i]];
+            is_live |= hw_fold_representative(&plan->fold, members.sips[i]) == members.sips[i];
         }
+        if (members.count < 2 || (live && !is_live))
+            continue;
+        while (layer < 31 && (used >> layer & 1) != 0)
+            layer++;
+        for (uint32_t i = 0; i < members.count; i++)
+            last[members.sips[i]] |= UINT32_C(1) << layer;
+        layers[by_group[group]] |= UINT32_C(1) << layer;
+    }
     free(last);
     return CW_OK;
 }
 
-/* The queues of the groups that are made lie as if all were. */
+/* The queues of the groups that are made take as many layers, and of the same width, as those of
+ * all: each layer has groups of the same kinds. So they fit where all do. The numbers of a PE's
+ * directions may be others: no time depends on them. */
 static int check_layers(struct finding *f, bool *same)
 {
-    uint8_t *const layer = malloc(f->plan->group_count + 1);
-    if (layer == NULL)
+    const size_t groups = f->plan->group_count;
+    uint32_t *const by_group = calloc(3 * groups + 1, sizeof *by_group);
+    if (by_group == NULL)
         return cw_error_memory(f->error, "the queues of a step");
-    memcpy(layer, f->layer, f->plan->group_count);
-    const int code = put_into_layers(f->plan, true, layer, f->error);
-    *same = memcmp(layer, f->layer, f->plan->group_count) == 0;
-    free(layer);
+    uint32_t *const whole = by_group + groups, *const live = whole + groups;
+    find_alike(f, by_group);
+    int code = put_into_layers(f->plan, false, by_group, whole, f->error);
+    if (code == CW_OK)
+        code = put_into_layers(f->plan, true, by_group, live, f->error);
+    *same = memcmp(whole, live, groups * sizeof *whole) == 0;
+    free(by_group);
     return code;
 }
 
@@ -359,7 +394,7 @@ static bool keeps(struct finding *f, const struct hw_fold *turn)
     for (uint32_t s = 0; s < plan->source_count; s++)
         if (plan->sources[s].set != WORKLOAD_NONE && !keeps_collectives(f, s, turn))
             return false;
-    return keeps_layers(f);
+    return true;
 }
 
 /* Candidates share many of their turns: what is known of one is kept. */
@@ -393,23 +428,34 @@ static const char *why_not(const struct step_plan *plan)
     return plan->options->graph->verifies ? "tensors have values" : NULL;
 }
 
-/* Takes the fold, if it is the widest so far and the queues allow it. */
-static void take_fold(struct finding *f, const struct hw_fold *fold)
+/* The queues allow the fold. */
+static bool keeps_room(void *arg, const struct hw_fold *fold)
 {
-    struct step_plan *const plan = f->plan;
-    const struct hw_fold before = plan->fold;
+    struct finding *const f = arg;
+    const struct hw_fold before = f->plan->fold;
     bool same = true;
-    if (f->code != CW_OK || fold->sips >= before.sips)
-        return;
-    plan->fold = *fold;
-    if (!plan->options->modes.free_communication)
+    f->plan->fold = *fold;
+    if (f->code == CW_OK && !f->plan->options->modes.free_communication)
         f->code = check_layers(f, &same);
-    if (same)
+    f->plan->fold = before;
+    return f->code == CW_OK && same;
+}
+
+/* Takes the fold, or one within it, if the queues allow it and it is the widest so far. */
+static void take_fold(struct finding *f, struct hw_fold *fold)
+{
+    bool has_room = f->code == CW_OK && keeps_room(f, fold);
+    if (f->code != CW_OK || fold->sips >= f->plan->fold.sips)
         return;
-    plan->fold = before;
-    if (f->first[0] == '\0')
-        snprintf(f->first, sizeof f->first,
-                 "the queues of all groups lie otherwise than those of the simulated ones");
+    if (!has_room) {
+        if (f->first[0] == '\0')
+            snprintf(f->first, sizeof f->first,
+                     "the queues of all groups take more room than those of the simulated ones");
+        hw_fold_narrow(fold, keeps_room, f);
+        has_room = fold->sips < f->plan->fold.sips && keeps_room(f, fold);
+    }
+    if (has_room)
+        f->plan->fold = *fold;
 }
 
 /* Translations keep the order of events. Other turns are watched for ties, on one thread. */
@@ -423,7 +469,6 @@ static int find(struct finding *f)
     if (plan->options->translations)
         snprintf(f->first, sizeof f->first,
                  "folded further, events of different SIPs meet on one part at one instant");
-    f->code = put_into_layers(plan, false, f->layer, f->error);
     for (uint32_t number = 0;
          f->code == CW_OK && plan->fold.sips > 1 && hw_fold_candidate(hw, number, &fold);
          number++) {
@@ -444,12 +489,11 @@ int step_fold_find(struct step_plan *plan, struct cw_error *error)
     const struct workload_graph *const graph = plan->options->graph;
     struct finding f = {.plan = plan,
                         .to = malloc(graph->rank_count * sizeof *f.to),
-                        .layer = calloc(plan->group_count + 1, sizeof *f.layer),
                         .shapes = calloc(plan->source_count + 1, sizeof *f.shapes),
                         .error = error};
     const char *const why = why_not(plan);
     hw_fold_none(&plan->options->config->hw, &plan->fold);
-    if (f.to == NULL || f.layer == NULL || f.shapes == NULL)
+    if (f.to == NULL || f.shapes == NULL)
         f.code = cw_error_memory(error, "the comparison of ranks");
     else if (why != NULL)
         snprintf(f.first, sizeof f.first, "%s", why);
@@ -458,7 +502,6 @@ int step_fold_find(struct step_plan *plan, struct cw_error *error)
     for (uint32_t s = 0; f.shapes != NULL && s < plan->source_count; s++)
         free_shape(&f.shapes[s]);
     free(f.to);
-    free(f.layer);
     free(f.shapes);
     plan->folded = (struct step_folded){.sips = plan->fold.sips, .of = plan->fold.of};
     snprintf(plan->folded.why, sizeof plan->folded.why, "%s", f.first);

@@ -496,7 +496,8 @@ static void fill_specs(struct step_plan *plan)
                                                          .ranks = group.sips,
                                                          .count = group.count,
                                                          .config = &source->config,
-                                                         .queue = source->queue};
+                                                         .queue = source->queue,
+                                                         .kind = s};
         }
     }
 }

@@ -108,8 +108,8 @@ static void plans_on_the_same_sips_have_queues_of_their_own(void **state)
         m->config.slot_bytes = 1024;
         m->hw.sram_bytes = 16u << 20;
         machine_start(m);
-        const struct lp_plan_part parts[] = {{m->plan, NULL, 2}, {m->plan, NULL, 2}};
-        struct lp_plan *const both = lp_plan_create_composed(m->plan);
+        const struct lp_plan_part parts[] = {{m->plan, NULL, 2, 0}, {m->plan, NULL, 2, 0}};
+        struct lp_plan *const both = lp_plan_create_composed(m->plan, NULL);
         uint32_t fits, count = 0;
         struct ring ring[8 * HW_DIRS_MAX]; /* of SIP 0 */
         assert_non_null(both);
