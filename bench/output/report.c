@@ -652,7 +652,12 @@ static void print_shortcuts(FILE *file, const struct result *result)
             fprintf(file, ", factor %s\n", grouped(result_shortcut_factor(row), factor));
         else
             fputs("everything\n", file);
+        if (row->sips.of > 0 && row->why[0] != '\0')
+            fprintf(file, "# not fewer: %s\n", row->why);
     }
+    if (result->step != NULL && result->row_count > 0 && result->rows[0].shortcuts.sips.of == 0 &&
+        result->rows[0].shortcuts.why[0] != '\0')
+        fprintf(file, "# simulated: all SIPs: %s\n", result->rows[0].shortcuts.why);
 }
 
 /* Of the representatives of a folded run alone: no rate of it is the engine's. */

@@ -81,7 +81,7 @@ struct result_shortcuts {
         uint64_t of, done;
     } sips, iterations, operations;
     const char *fold; /* how it is known that SIPs are alike: "comparison", "proof"; static */
-    char why[400];    /* why they are all simulated though --fold is not off; "": nothing to say */
+    char why[400];    /* why not fewer are simulated though --fold is not off; "": nothing to say */
 };
 
 /* --verify-data sample (collectives/verify/sample.h); of_ranks 0: another run. */

@@ -247,6 +247,7 @@ static void note_shortcuts(struct bench_session *session, const struct step_resu
 {
     const struct step_folded *const folded = &step->folded;
     const struct lp_replay_counts *const replay = &step->replay;
+    const char *const closed = shortcut_why_not(SHORTCUT_FOLD, session->options, session->config);
     struct result_shortcuts shortcuts = {.fold = NULL};
     if (replay->replayed_begins > 0)
         shortcuts.operations = (struct result_simulated){
@@ -258,9 +259,10 @@ static void note_shortcuts(struct bench_session *session, const struct step_resu
     if (folded->sips < folded->of) {
         shortcuts.sips = (struct result_simulated){.of = folded->of, .done = folded->sips};
         shortcuts.fold = "comparison";
-    } else
+    }
+    if (session->options->fold != RUN_SHORTCUT_OFF)
         snprintf(shortcuts.why, sizeof shortcuts.why, "%.*s", (int)sizeof shortcuts.why - 1,
-                 folded->why);
+                 closed != NULL ? closed : folded->why);
     for (size_t i = 0; i < session->result->row_count; i++)
         session->result->rows[i].shortcuts = shortcuts;
 }

@@ -320,6 +320,17 @@ static void alike_ranks_are_simulated_once(void **state)
     json_decref(folded);
     snprintf(line, sizeof line, "step --quiet --fold on --set workload.values.more=1 %s", path);
     refuse(line, "--fold on: rank ");
+    snprintf(line, sizeof line, "step --set workload.values.more=1 %s", path);
+    struct run_output output = run_line(0, "%s", line);
+    assert_non_null(strstr(output.out, "# simulated: all SIPs: rank "));
+    assert_non_null(strstr(output.out, " has other amounts than rank "));
+    run_output_free(&output);
+    /* SIPs of a row of 4 without ranks: of a torus of 4 x 2 nothing but the row is alike. */
+    output =
+        run_line(0, "step --set system.sips.count=8 --set system.sips.topology=torus_2d %s", path);
+    assert_non_null(strstr(output.out, "# simulated: 2 of 8 SIPs (by comparison), factor 4\n"
+                                       "# not fewer: SIP 0 has a rank, and SIP 4 has none\n"));
+    run_output_free(&output);
 }
 
 /* The line of a step, with its file, is one of `run` too. A result is no trace. */
