@@ -200,8 +200,12 @@ static int make_group(struct dist *dist, uint32_t number, const struct dist_grou
     if (code != CW_OK)
         return code;
     find_live(dist, group);
-    code = build_install_plans(group->size, config->ccl.algorithm, &group->own->ccl,
-                               &group->own->hw, &group->plans, &key, error);
+    code = spec->like > 0
+               ? build_install_plans_like(dist->groups[spec->like - 1]->plans, group->size,
+                                          config->ccl.algorithm, &group->own->ccl, &group->own->hw,
+                                          &group->plans, &key, error)
+               : build_install_plans(group->size, config->ccl.algorithm, &group->own->ccl,
+                                     &group->own->hw, &group->plans, &key, error);
     if (code == CW_USAGE) {
         char text[sizeof error->text];
         memcpy(text, error->text, sizeof text);

@@ -68,6 +68,9 @@ struct dist_group_spec {
                                     dist_options.machine.needs.queues */
     uint32_t kind;               /* with a fold: of groups that its turns take to each other it is
                                     the same (lp_plan_part.kind) */
+    uint32_t like;               /* 1 + the number of a group before this one, of the same
+                                    algorithm, whose ranks lie as this one's do, so that it has the
+                                    same schedule; 0: its own */
 };
 
 struct dist_options {

@@ -607,6 +607,17 @@ int build_install_plans(uint32_t world_size, const char *algorithm, const struct
     return end_plans(out, code, key, error);
 }
 
+int build_install_plans_like(const struct install_plans *like, uint32_t world_size,
+                             const char *algorithm, const struct ccl_config *config,
+                             const struct hw_config *spec, struct install_plans **out,
+                             const char **key, struct cw_error *error)
+{
+    const int code = begin_plans(world_size, algorithm, config, spec, out, key, error);
+    if (*out != NULL && like->schedule != NULL)
+        (*out)->schedule = schedule_share(like->schedule);
+    return end_plans(out, code, key, error);
+}
+
 int build_folded_plans(const struct hw_fold *fold, struct schedule *schedule, const char *algorithm,
                        const struct ccl_config *config, const struct hw_config *spec,
                        struct install_plans **out, const char **key, struct cw_error *error)

@@ -26,6 +26,12 @@ struct schedule;
 int build_install_plans(uint32_t world_size, const char *algorithm, const struct ccl_config *config,
                         const struct hw_config *spec, struct install_plans **out, const char **key,
                         struct cw_error *error);
+/* The same with the schedule of plans of as many ranks, if they have one: the algorithm would make
+ * an equal one. */
+int build_install_plans_like(const struct install_plans *like, uint32_t world_size,
+                             const char *algorithm, const struct ccl_config *config,
+                             const struct hw_config *spec, struct install_plans **out,
+                             const char **key, struct cw_error *error);
 /* The same of a world that a fold's representatives stand for (rank r is SIP r): only their ranks
  * are live, and plans have these alone. The fold outlives the plans. `schedule`: the configured
  * algorithm's, of all ranks or folded so; NULL: it is made. */

@@ -479,17 +479,72 @@ static void name_spec(const struct step_plan *plan, const struct step_source *so
         snprintf(name, NAME_BYTES, "%.32s.%u", plan->options->graph->sets[source->set].name, g);
 }
 
+/* The dimensions of the machine in which all SIPs are alike. */
+struct even_dims {
+    struct hw_fold fold; /* a digit for each dimension */
+    bool is_even[HW_FOLD_DIGITS_MAX];
+};
+
+static void find_even_dims(const struct hw_config *hw, struct even_dims *dims)
+{
+    struct hw_fold one;
+    char why[HW_FOLD_WHY_BYTES];
+    hw_fold_none(hw, &dims->fold);
+    one = dims->fold;
+    for (uint32_t d = 0; d < one.count; d++) {
+        hw_fold_set_step(&one, d, 1);
+        dims->is_even[d] = dims->fold.dims.at[one.digit[d].dim].joint != HW_SIP_LINE &&
+                           hw_fold_keeps(hw, &one, why);
+        hw_fold_set_step(&one, d, one.digit[d].size);
+    }
+}
+
+/* Some translation of the machine takes one group to the other, rank by rank. */
+static bool lie_alike(const struct even_dims *dims, const struct step_group *a,
+                      const struct step_group *b)
+{
+    bool alike = a->count == b->count;
+    for (uint32_t d = 0; d < dims->fold.count && alike; d++) {
+        const struct hw_fold_digit *const digit = &dims->fold.digit[d];
+        const uint32_t size = digit->size;
+        const uint32_t on =
+            (hw_fold_digit_of(digit, b->sips[0]) + size - hw_fold_digit_of(digit, a->sips[0])) %
+            size;
+        alike = on == 0 || dims->is_even[d];
+        for (uint32_t i = 1; i < a->count && alike; i++)
+            alike = (hw_fold_digit_of(digit, a->sips[i]) + on) % size ==
+                    hw_fold_digit_of(digit, b->sips[i]);
+    }
+    return alike;
+}
+
+/* A group before this one whose algorithm makes the same schedule, as dist_group_spec has it. */
+static uint32_t find_like(const struct step_plan *plan, const struct even_dims *dims,
+                          uint32_t first, const struct step_group *group)
+{
+    for (uint32_t i = first; i < plan->spec_count; i++) {
+        const struct step_group other = {plan->specs[i].ranks, plan->specs[i].count};
+        if (plan->specs[i].like == 0 && lie_alike(dims, &other, group))
+            return i + 1;
+    }
+    return 0;
+}
+
 /* Process groups are made of groups with ranks that are simulated. */
 static void fill_specs(struct step_plan *plan)
 {
+    struct even_dims dims;
+    find_even_dims(&plan->options->config->hw, &dims);
     for (uint32_t s = 0; s < plan->source_count; s++) {
         const struct step_source *const source = &plan->sources[s];
+        const uint32_t first = plan->spec_count;
         for (uint32_t g = 0; g < source->groups; g++) {
             const struct step_group group = step_group_of(plan, source->first + g);
             const uint32_t spec = plan->spec_count;
             plan->spec_of[source->first + g] = WORKLOAD_NONE;
             if (!has_live_rank(plan, &group))
                 continue;
+            const uint32_t like = find_like(plan, &dims, first, &group);
             plan->spec_of[source->first + g] = plan->spec_count++;
             name_spec(plan, source, g, &group, plan->names[spec]);
             plan->specs[spec] = (struct dist_group_spec){.name = plan->names[spec],
@@ -497,7 +552,8 @@ static void fill_specs(struct step_plan *plan)
                                                          .count = group.count,
                                                          .config = &source->config,
                                                          .queue = source->queue,
-                                                         .kind = s};
+                                                         .kind = s,
+                                                         .like = like};
         }
     }
 }
