@@ -339,6 +339,7 @@ struct parts {
     const struct scene *scene;
     const struct schedule *schedule;
     uint32_t x;
+    bool alone; /* each part has one thread, which is the only one that writes its chunks */
     struct written *own[SCHEDULE_BUFFERS], *other[SCHEDULE_BUFFERS];
 };
 
@@ -394,7 +395,7 @@ static bool is_same_step(const struct parts *p, const struct schedule_step *a,
            is_moved_rank(p, a->recv_from, b->recv_from) &&
            (!schedule_op_reads(op) || a->src.buffer == b->src.buffer) &&
            (!schedule_op_writes(op) || a->dst.buffer == b->dst.buffer) &&
-           mine.ever == theirs.ever && mine.so_far == theirs.so_far;
+           mine.ever == theirs.ever && (!p->alone || mine.so_far == theirs.so_far);
 }
 
 static bool is_same_thread(const struct parts *p, const struct schedule_rank *a,
@@ -426,6 +427,7 @@ static bool is_same_part(struct parts *p, const struct schedule_rank *a,
         p->other[buffer] = calloc(a->chunks[buffer] + 1u, sizeof **p->other);
     }
     bool same = true;
+    p->alone = a->thread_count == p->schedule->parts;
     for (uint32_t t = 0; same && t < a->thread_count; t++)
         same = is_same_thread(p, a, b, t);
     for (unsigned buffer = 0; buffer < SCHEDULE_BUFFERS; buffer++) {
