@@ -18,7 +18,15 @@ struct lp_replay_watch {
     void (*completed)(void *arg, struct cw_ctx *ctx, uint32_t sip, uint32_t op);
     /* An event is sent from a part of one SIP to one of another, for this time. */
     void (*crosses)(void *arg, struct cw_ctx *ctx, uint32_t from, uint32_t to, int64_t at_ps);
+    /* Coarse tiles: what a part of a SIP has taken from its idle time, or has not found there. */
+    void (*takes_idle)(void *arg, uint32_t sip, int64_t amount);
 };
+
+static inline void lp_watch_idle(const struct lp_model *m, uint32_t sip, int64_t amount)
+{
+    if (__builtin_expect(m->replay != NULL, 0))
+        m->replay->takes_idle(m->replay->arg, sip, amount);
+}
 
 static inline void lp_watch_crossing(struct cw_ctx *ctx, const struct lp_model *m, uint32_t from,
                                      uint32_t to, int64_t at_ps)

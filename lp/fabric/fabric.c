@@ -8,6 +8,7 @@
 #include "lp/program.h"
 
 #include "lp/coarse.h"
+#include "lp/replay_watch.h"
 
 /* Reads one field on its own. Some fields have been written a moment ago. One load of several of
  * them would wait until all have reached the cache. */
@@ -133,6 +134,8 @@ static __attribute__((noinline, cold)) void cross_watched(struct lp_view *view,
                                                   &hw->link[kind], link, after_ps, held_ps)
                                 : hw_flight_cross_late(flight, &hw->link[kind], link,
                                                        view->m->first_batch, after_ps, held_ps);
+    if (lp_is_coarse(&view->m->config))
+        lp_watch_idle(view->m, view->sip, wait_ps);
     if (lp_traces_causes(view->m)) {
         lp_cause_crossed(flight, sigma_before_ps, wait_ps > 0, kind, index, next);
         if (late_ps > 0)

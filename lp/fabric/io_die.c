@@ -48,6 +48,8 @@ static void cross_io_die_link(struct die_view *view, struct hw_flight *flight,
                               &view->m->hw.link[kind], link, next_overhead_ps, late_ps)
             : hw_flight_cross_late(flight, &view->m->hw.link[kind], link, view->m->first_batch,
                                    next_overhead_ps, late_ps);
+    if (lp_is_coarse(&view->m->config))
+        lp_watch_idle(view->m, view->sip, wait_ps);
     if (lp_traces_causes(view->m))
         lp_cause_crossed(flight, sigma_before_ps, wait_ps > 0, kind, index, next);
     lp_link_crossed(view->ctx, view->m, view->lp, index, view->m->hw.link[kind].rate, flight, link);

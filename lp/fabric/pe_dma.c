@@ -12,6 +12,7 @@
 #include "lp/fabric/transfer.h"
 #include "lp/queues/one_sided.h"
 #include "lp/queues/queue_ends.h"
+#include "lp/replay_watch.h"
 
 static const struct hw_dma_op *dma_op_at(const struct lp_model *m, const struct lp_pe *pe,
                                          enum hw_vc vc, uint32_t position)
@@ -235,6 +236,7 @@ static void skip_tiles(struct lp_view *view, const struct lp_pe *p, enum hw_vc v
     const int64_t each_ps = hw_rate_ps(m->dma.rate, tile);
     const int64_t idle_ps = lp_least(own->engine_idle_ps, spread_ps(view, p, vc));
     const uint32_t skipped = (uint32_t)lp_least(each_ps > 0 ? idle_ps / each_ps : most, most);
+    lp_watch_idle(m, view->sip, skipped);
     own->engine_idle_ps -= skipped * each_ps;
     own->skipped[vc] = skipped * tile;
     CW_MUT(view->ctx, &p->dma)->passed[vc] = skipped * tile;

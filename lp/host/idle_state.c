@@ -163,7 +163,7 @@ static void put_until(struct lp_idle_state *state, const struct lp_idle_machine 
  */
 _Static_assert(sizeof(struct hw_link) == 24, "say above whether the new member counts");
 
-static int64_t longest_before(const struct lp_model *m)
+int64_t lp_idle_state_before_ps(const struct lp_model *m)
 {
     int64_t longest_ps = 0;
     for (uint32_t kind = 0; m->program != NULL && kind < HW_LINK_KINDS; kind++) {
@@ -177,7 +177,7 @@ static void put_links(struct lp_idle_state *state, const struct lp_idle_machine 
                       enum lp_link_owner kind, const struct hw_link *link)
 {
     const struct lp_model *const m = machine->m;
-    const int64_t past_ps = machine->now_ps - longest_before(m);
+    const int64_t past_ps = machine->now_ps - lp_idle_state_before_ps(m);
     if (m->hw.contention == HW_CONTENTION_NONE)
         return; /* nothing is reserved */
     for (uint32_t i = 0; i < m->links.count[kind]; i++) {

@@ -58,6 +58,9 @@ bool lp_idle_state_end(struct lp_idle_state *state);
 void lp_idle_state_free(struct lp_idle_state *state);
 uint64_t lp_idle_state_bytes(const struct lp_idle_state *state); /* of its memory */
 
+/* How long before a message's begin a link must be free, so that it does not matter since when. */
+int64_t lp_idle_state_before_ps(const struct lp_model *m);
+
 /* Whether the later state is the earlier one again: all words, and each age. What lies between them
  * will then come again. */
 bool lp_idle_state_equal(const struct lp_idle_state *earlier, const struct lp_idle_state *later);

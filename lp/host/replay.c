@@ -94,23 +94,46 @@ static struct cell *add_cell(struct lp_replay *replay, uint32_t batch)
 
 /* ---- finding --------------------------------------------------------------------------------- */
 
-/* Whether idle times of before are as good as those of the episode's begin. */
-static bool are_ages_alike(const struct episode *e, const struct cell *cell)
+/* Whether no control message can cut the idle time, at the episode's begin or now. */
+static bool is_uncut(const struct episode *e, const struct used_idle *used,
+                     const struct moment *now, int64_t idle_ps)
 {
-    for (size_t i = 0; i < e->age_count; i++) {
-        const struct used_age *const used = &e->ages[i];
-        const struct moment *const now = &cell->sip[used->sip].begin;
-        const struct lp_age *const at = &now->state.age[used->index];
-        if (at->ps == used->at.ps && at->apart == used->at.apart)
-            continue;
-        if (at->ps == INT64_MAX || used->at.ps == INT64_MAX || at->ps < 2 * e->duration_ps ||
-            used->at.ps < 2 * e->duration_ps)
-            return false;
-        if (used->grows &&
-            at->ps + at->apart + e->duration_ps > now->sigma_min_ps) /* else it may be cut */
-            return false;
-    }
-    return true;
+    const int64_t busy_ps = now->now_ps - idle_ps,
+                  way_ps = e->duration_ps + now->now_ps - now->sigma_min_ps;
+    if (e->changes[used->change].kind == CHANGE_VALUE) /* less is left than they leave */
+        return !used->is_early && now->sigma_min_ps >= 2 * e->duration_ps;
+    return (used->is_uncut && busy_ps >= used->least_busy_ps) ||
+           (busy_ps >= way_ps && used->least_busy_ps >= way_ps);
+}
+
+/* Whether the same follows from an idle time. */
+static bool is_as_good(const struct episode *e, const struct used_idle *used,
+                       const struct moment *now, int64_t past_ps)
+{
+    const struct lp_age *const at = &now->state.age[used->index];
+    const int64_t idle_ps = at->ps + at->apart, endless_ps = 2 * e->duration_ps;
+    if (!is_uncut(e, used, now, idle_ps))
+        return false;
+    if (at->ps == used->at.ps && at->apart == used->at.apart)
+        return true;
+    if (at->ps < past_ps || used->at.ps < past_ps)
+        return false; /* it was used so late that a message may find that */
+    if (idle_ps == used->at.ps + used->at.apart)
+        return true;
+    if (!used->is_known)
+        return at->ps >= endless_ps && used->at.ps >= endless_ps;
+    return idle_ps >= used->least_ps && (idle_ps <= used->most_ps || used->least_ps >= endless_ps ||
+                                         e->changes[used->change].kind == CHANGE_VALUE);
+}
+
+static bool are_idle_times_as_good(const struct lp_replay *replay, const struct episode *e,
+                                   const struct cell *cell)
+{
+    bool good = true;
+    for (size_t i = 0; i < e->idle_count && good; i++)
+        good = is_as_good(e, &e->idle[i], &cell->sip[e->idle[i].sip].begin,
+                          lp_idle_state_before_ps(replay->m));
+    return good;
 }
 
 /* The key of an operation: each SIP's begin, as an offset from the first one and by its words. */
@@ -127,13 +150,17 @@ static bool make_key(const struct cell *cell, struct lp_idle_state *key)
     return lp_idle_state_end(key);
 }
 
+static bool begins_alike(const struct episode *e, const uint64_t *word, size_t words)
+{
+    return e->words == words && memcmp(e->word, word, words * sizeof *word) == 0;
+}
+
 static struct episode *find(const struct lp_replay *replay, const struct cell *cell,
                             const struct lp_idle_state *key)
 {
     void *const *const first = (void *const *)JudyLGet(replay->episodes, key->digest, PJE0);
     for (struct episode *e = first != NULL ? *first : NULL; e != NULL; e = e->next)
-        if (e->words == key->count && memcmp(e->word, key->word, e->words * sizeof *e->word) == 0 &&
-            are_ages_alike(e, cell))
+        if (begins_alike(e, key->word, key->count) && are_idle_times_as_good(replay, e, cell))
             return e;
     return NULL;
 }
@@ -143,6 +170,11 @@ static bool add_episode(struct lp_replay *replay, struct episode *e)
     void **const first = (void **)JudyLIns(&replay->episodes, e->digest, PJE0);
     if (first == NULL || first == PPJERR)
         return false;
+    for (struct episode *other = *first; other != NULL; other = other->next)
+        if (begins_alike(other, e->word, e->words) && replay_join_episodes(other, e)) {
+            replay_free_episode(e);
+            return true;
+        }
     e->next = *first;
     *first = e;
     return true;
@@ -339,6 +371,14 @@ static void kernel_completed(void *arg, struct cw_ctx *ctx, uint32_t sip, uint32
     ask_for_turn(replay, ctx);
 }
 
+static void takes_idle(void *arg, uint32_t sip, int64_t amount)
+{
+    const struct lp_replay *const replay = arg;
+    struct cell *const cell = replay_in_cell(replay, sip)->cell;
+    if (is_watched(cell))
+        cell->taken = XXH3_64bits_withSeed(&amount, sizeof amount, cell->taken);
+}
+
 static void event_crosses(void *arg, struct cw_ctx *ctx, uint32_t from, uint32_t to, int64_t at_ps)
 {
     struct lp_replay *const replay = arg;
@@ -393,7 +433,8 @@ struct lp_replay *lp_replay_create(struct lp_model *m, const struct lp_control *
     replay->watch = (struct lp_replay_watch){.arg = replay,
                                              .begins = op_begins,
                                              .completed = kernel_completed,
-                                             .crosses = event_crosses};
+                                             .crosses = event_crosses,
+                                             .takes_idle = takes_idle};
     return replay;
 }
 

@@ -238,6 +238,9 @@ int replay_take_moment(struct lp_replay *replay, const struct cell *cell, struct
     *suits = put_states(replay, &moment->state, sip->sip, moment->now_ps);
     if (!*suits)
         return CW_OK;
+    for (size_t i = 0; i < moment->state.age_count; i++)
+        if (moment->state.age[i].ps == INT64_MAX) /* never used: idle since 0 */
+            moment->state.age[i].ps = moment->now_ps;
     put_peers(replay, moment, sip->sip);
     const int code = replay_gather(replay, cell, sip, false, &moment->events, error);
     if (code != CW_OK)

@@ -29,7 +29,7 @@ enum change_kind {
     CHANGE_BEFORE, /* the batch that is at `link` in the state; applied before that one changes */
     CHANGE_NUMBER, /* so much more than the number at `link`; applied after that one has changed */
     CHANGE_LINK,   /* struct link_change */
-    CHANGE_IDLE    /* as much more as the age is greater than at the episode's begin */
+    CHANGE_IDLE    /* as much more as the idle time is greater than at the episode's begin */
 };
 
 /* Of one member of a state. "The begin" is that of the SIP. */
@@ -38,7 +38,7 @@ struct change {
     uint32_t lp;     /* in the SIP: a cube, or the IO die */
     uint32_t offset; /* in the state */
     uint8_t kind, bytes;
-    uint32_t link; /* CHANGE_LINK: in links; CHANGE_IDLE: in ages; else an offset */
+    uint32_t link; /* CHANGE_LINK: in links; CHANGE_IDLE: in idle; else an offset */
     int64_t value;
 };
 
@@ -49,11 +49,32 @@ struct link_change {
     bool counted; /* bytes of the operation's batch */
 };
 
-/* An age that counts, as a part of the SIPs was used. */
-struct used_age {
-    uint32_t sip, index;
-    bool grows; /* a state has the age itself afterwards */
+/*
+ * Idle time (coarse.h) of a part of the SIPs that was used: what it had at the begin, and how what
+ * it has at the end follows from that. "Idle" is until the begin: lp_age.ps + lp_age.apart; "busy"
+ * is the rest of the time since 0.
+ *
+ * Each use cuts idle time to a bound, and takes from it what it would wait for otherwise, as far as
+ * there is any. Nothing else in a machine depends on it. Let two episodes differ in idle times
+ * alone, and take the same of each at each use (episode.taken). Then so does one whose idle times
+ * lie between theirs. What is left at the end is the lesser of idle + a and b. So it is the same
+ * (CHANGE_VALUE) or differs as the idle times do (CHANGE_IDLE) between them, if it does at both.
+ *   the same   A link whose idle time was greater in one of the two, and of which the same was
+ *              taken, was cut before, or gave all that was asked for. So does any greater one
+ *   differs    Of an idle time that no episode can use up, not all is taken, and no tile has cut
+ *              it, or no more would be left. Control messages cut it at the time at which they
+ *              began, so that the part was busy at least since then. A part that was busy for
+ *              longer at one of the two begins, and so at its end, was not cut there, and is not
+ *              after more busy time
+ */
+struct used_idle {
+    uint32_t sip, index;     /* in moment.state.age */
+    uint32_t change;         /* of the episode: CHANGE_VALUE or CHANGE_IDLE */
+    bool is_known, is_uncut; /* from two episodes: of other idle times; of other busy times */
+    bool is_early;           /* the machine has not been there for much longer than the episode */
     struct lp_age at;
+    int64_t least_ps, most_ps; /* idle times of such episodes, */
+    int64_t least_busy_ps;     /* and busy time */
 };
 
 /* An event that is pending at the end. */
@@ -79,12 +100,13 @@ struct episode {
     uint64_t *word; /* of the begin */
     size_t words;
     int64_t duration_ps; /* from the first begin */
+    uint64_t taken;      /* digest of all that was taken from idle times */
     struct change *changes;
     size_t change_count, change_capacity;
     struct link_change *links;
     size_t link_count, link_capacity;
-    struct used_age *ages;
-    size_t age_count, age_capacity;
+    struct used_idle *idle;
+    size_t idle_count, idle_capacity;
     struct later *later;
     size_t later_count;
     struct episode_mark *marks;
@@ -145,6 +167,7 @@ struct cell {
     struct episode *episode;
     struct episode_mark *marks; /* until it is replayed */
     size_t mark_count, mark_capacity;
+    uint64_t taken;           /* episode.taken, so far */
     int64_t first_ps, end_ps; /* the first begin; of a replay: its end */
     uint8_t *old;             /* of a replay: what changes have replaced */
     struct events replaced;   /* and which events */
@@ -283,6 +306,8 @@ struct episode *replay_begin_episode(const struct cell *cell, uint64_t digest, u
                                      size_t words);
 /* Fills it, now that it has ended. Returns whether it is one. */
 bool replay_end_episode(struct lp_replay *replay, struct cell *cell, struct cw_error *error);
+/* Whether the other one is this one but for idle times; then it learns what follows from them. */
+bool replay_join_episodes(struct episode *e, const struct episode *other);
 void replay_free_episode(struct episode *episode);
 
 /* ---- replay_place.c -------------------------------------------------------------------------- */

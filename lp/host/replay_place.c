@@ -66,7 +66,7 @@ static uint64_t changed_value(const struct lp_replay *replay, const struct cell 
     case CHANGE_NUMBER:
         return read_bytes(state + change->link, 4) + (uint64_t)change->value;
     case CHANGE_IDLE: {
-        const struct used_age *const used = &cell->episode->ages[change->link];
+        const struct used_idle *const used = &cell->episode->idle[change->link];
         const struct lp_age *const at = &begin->state.age[used->index];
         return (uint64_t)(change->value + at->ps + at->apart - used->at.ps - used->at.apart);
     }

@@ -15,7 +15,7 @@ void replay_free_episode(struct episode *episode)
     free(episode->word);
     free(episode->changes);
     free(episode->links);
-    free(episode->ages);
+    free(episode->idle);
     free(episode->later);
     free(episode->marks);
     free(episode->kernels);
@@ -83,6 +83,7 @@ static void compare(struct comparison *c, enum change_kind kind, const void *pla
         return;
     const int64_t value = kind == CHANGE_TIME ? (int64_t)after - c->sip->begin.now_ps
                           : kind == CHANGE_COUNT || kind == CHANGE_RING ? (int64_t)(after - before)
+                          : kind == CHANGE_BATCH                        ? 0
                                                                         : (int64_t)after;
     add_change(c, (struct change){.offset = (uint32_t)((const uint8_t *)place - c->after),
                                   .kind = (uint8_t)kind,
@@ -91,31 +92,42 @@ static void compare(struct comparison *c, enum change_kind kind, const void *pla
 }
 #define COMPARE(c, kind, member) compare((c), (kind), &(member), sizeof(member))
 
-static void use_age(struct comparison *c, uint32_t index, bool grows)
+/* Idle time that nothing has used. If it is longer than the episode, it is from before it. */
+static void compare_idle(struct comparison *c, const int64_t *idle_ps, bool used, bool always_grows)
 {
     struct episode *const e = c->episode;
-    struct used_age *const at = replay_grown(e->ages, e->age_count, &e->age_capacity, sizeof *at);
+    const uint32_t index = c->age++;
+    if (!used)
+        return;
+    struct used_idle *const at =
+        replay_grown(e->idle, e->idle_count, &e->idle_capacity, sizeof *at);
     if (at == NULL || index >= c->sip->begin.state.age_count) {
         c->failed = true;
         return;
     }
-    e->ages = at;
-    at[e->age_count++] = (struct used_age){c->number, index, grows, c->sip->begin.state.age[index]};
-}
-
-/* Idle time that nothing has used. If it is longer than the episode, it is from before it. */
-static void compare_idle(struct comparison *c, const int64_t *idle_ps, bool used, bool always_grows)
-{
-    const uint32_t age = c->age++;
-    if (!used)
-        return;
-    const bool grows = always_grows || *idle_ps >= c->episode->duration_ps;
+    const struct lp_age age = c->sip->begin.state.age[index];
+    const bool grows = always_grows || *idle_ps >= e->duration_ps;
+    e->idle = at;
+    at[e->idle_count] =
+        (struct used_idle){.sip = c->number,
+                           .index = index,
+                           .change = (uint32_t)e->change_count,
+                           .is_early = c->sip->begin.sigma_min_ps < 2 * e->duration_ps,
+                           .at = age,
+                           .least_ps = age.ps + age.apart,
+                           .most_ps = age.ps + age.apart,
+                           .least_busy_ps = c->sip->begin.now_ps - age.ps - age.apart};
     add_change(c, (struct change){.offset = (uint32_t)((const uint8_t *)idle_ps - c->after),
                                   .kind = grows ? CHANGE_IDLE : CHANGE_VALUE,
                                   .bytes = 8,
-                                  .link = (uint32_t)c->episode->age_count,
+                                  .link = (uint32_t)e->idle_count++,
                                   .value = *idle_ps});
-    use_age(c, age, grows);
+}
+
+/* Whether a member is another one than at the begin. */
+static bool differs(const struct comparison *c, const int64_t *place)
+{
+    return read_at(c->before, place, c->after, sizeof *place) != (uint64_t)*place;
 }
 
 static void compare_link(struct comparison *c, enum lp_link_owner kind, const struct hw_link *link,
@@ -128,8 +140,10 @@ static void compare_link(struct comparison *c, enum lp_link_owner kind, const st
     struct hw_link before;
     memcpy(&before, c->before + ((const uint8_t *)link - c->after), sizeof before);
     const bool used = memcmp(&before, link, sizeof before) != 0;
-    if (m->accounts.idle_words > 0)
-        compare_idle(c, lp_link_idle(m, kind, link, index), used, false);
+    if (m->accounts.idle_words > 0) {
+        const int64_t *const idle_ps = lp_link_idle(m, kind, link, index);
+        compare_idle(c, idle_ps, used || differs(c, idle_ps), false);
+    }
     if (!used)
         return;
     struct link_change *const at =
@@ -237,11 +251,8 @@ static void compare_coarse(struct comparison *c, const struct lp_pe *pe)
         COMPARE(c, CHANGE_TIME, own->queue[dir].sent_ps);
     }
     COMPARE(c, CHANGE_TIME, own->engine_end_ps);
-    const uint64_t before = read_at(c->before, &own->engine_end_ps, c->after, 8),
-                   idle = read_at(c->before, &own->engine_idle_ps, c->after, 8);
     compare_idle(c, &own->engine_idle_ps,
-                 before != (uint64_t)own->engine_end_ps || idle != (uint64_t)own->engine_idle_ps,
-                 true);
+                 differs(c, &own->engine_end_ps) || differs(c, &own->engine_idle_ps), true);
     for (uint32_t vc = 0; vc < HW_VCS; vc++)
         COMPARE(c, CHANGE_VALUE, own->skipped[vc]);
 }
@@ -418,6 +429,7 @@ bool replay_end_episode(struct lp_replay *replay, struct cell *cell, struct cw_e
     struct events events = {.at = NULL};
     struct comparison c = {.replay = replay, .episode = e, .batch = cell->batch};
     e->duration_ps = replay->now_ps - cell->first_ps;
+    e->taken = cell->taken;
     bool good = replay_gather(replay, cell, NULL, false, &events, error) == CW_OK;
     for (uint32_t i = 0; i < cell->sips && good; i++)
         good = replay_is_idle(replay, &cell->sip[i], replay->now_ps);
@@ -434,4 +446,111 @@ bool replay_end_episode(struct lp_replay *replay, struct cell *cell, struct cw_e
     e->mark_count = cell->mark_count;
     cell->marks = NULL;
     return good && !c.failed;
+}
+
+/* ---- two episodes that begin alike ----------------------------------------------------------- */
+
+static bool same_changes(const struct episode *a, const struct episode *b)
+{
+    for (size_t i = 0; i < a->change_count; i++) {
+        const struct change *const x = &a->changes[i], *const y = &b->changes[i];
+        const bool is_idle = x->kind == CHANGE_IDLE || y->kind == CHANGE_IDLE;
+        if (x->sip != y->sip || x->lp != y->lp || x->offset != y->offset || x->link != y->link ||
+            (!is_idle && x->kind != y->kind))
+            return false;
+    }
+    return true;
+}
+
+/* But for what is left of idle times. */
+static bool same_values(const struct episode *a, const struct episode *b)
+{
+    size_t idle = 0;
+    for (size_t i = 0; i < a->change_count; i++) {
+        const bool is_idle = idle < a->idle_count && a->idle[idle].change == i;
+        if (!is_idle && (a->changes[i].value != b->changes[i].value ||
+                         a->changes[i].kind != b->changes[i].kind))
+            return false;
+        idle += is_idle;
+    }
+    return true;
+}
+
+static bool same_events(const struct episode *a, const struct episode *b)
+{
+    for (size_t i = 0; i < a->later_count; i++) {
+        const struct later *const x = &a->later[i], *const y = &b->later[i];
+        struct cw_event event = y->event;
+        event.number = x->event.number; /* by later.number */
+        if (x->launch > 0)              /* by later.launch */
+            ((struct lp_transfer *)(void *)event.payload)->seq = replay_transfer(&x->event)->seq;
+        if (event.type == LP_EVENT_CREDIT || event.type == LP_EVENT_ENGINE) /* by later.more */
+            ((struct lp_signal *)(void *)event.payload)->arg = replay_signal(&x->event)->arg;
+        if (memcmp(&x->event, &event, sizeof event) != 0 || x->receiver != y->receiver ||
+            x->pe != y->pe || x->earlier != y->earlier || x->launch != y->launch ||
+            (x->earlier < 0 && x->number != y->number) || x->more != y->more)
+            return false;
+    }
+    return true;
+}
+
+static bool same_marks(const struct episode *a, const struct episode *b)
+{
+    for (size_t i = 0; i < a->mark_count; i++)
+        if (a->marks[i].sip != b->marks[i].sip ||
+            memcmp(&a->marks[i].record, &b->marks[i].record, sizeof a->marks[i].record) != 0)
+            return false;
+    return true;
+}
+
+/* The longest wait is of all operations so far. */
+static bool same_links(const struct episode *a, const struct episode *b)
+{
+    for (size_t i = 0; i < a->link_count; i++)
+        if (a->links[i].free_ps != b->links[i].free_ps || a->links[i].bytes != b->links[i].bytes ||
+            a->links[i].counted != b->links[i].counted)
+            return false;
+    return true;
+}
+
+static int64_t idle_at(const struct used_idle *idle) { return idle->at.ps + idle->at.apart; }
+
+/* What of an idle time is left, in two episodes. */
+static bool fit(const struct episode *a, const struct episode *b, size_t i, enum change_kind *kind)
+{
+    const struct used_idle *const x = &a->idle[i], *const y = &b->idle[i];
+    const int64_t more = idle_at(y) - idle_at(x);
+    const int64_t left = b->changes[y->change].value - a->changes[x->change].value;
+    *kind = left == more ? CHANGE_IDLE : CHANGE_VALUE;
+    return x->sip == y->sip && x->index == y->index && x->change == y->change &&
+           (left == more || left == 0) &&
+           (more == 0 || !x->is_known || a->changes[x->change].kind == *kind);
+}
+
+bool replay_join_episodes(struct episode *e, const struct episode *other)
+{
+    enum change_kind kind;
+    bool same = e->duration_ps == other->duration_ps && e->taken == other->taken &&
+                e->change_count == other->change_count && e->link_count == other->link_count &&
+                e->idle_count == other->idle_count && e->later_count == other->later_count &&
+                e->mark_count == other->mark_count && same_changes(e, other) &&
+                same_values(e, other) && same_events(e, other) && same_marks(e, other) &&
+                same_links(e, other);
+    for (size_t i = 0; i < e->idle_count && same; i++)
+        same = fit(e, other, i, &kind);
+    for (size_t i = 0; i < e->idle_count && same; i++) {
+        struct used_idle *const mine = &e->idle[i];
+        const struct used_idle *const its = &other->idle[i];
+        const int64_t its_busy_ps = its->least_busy_ps;
+        (void)fit(e, other, i, &kind);
+        mine->is_uncut |= kind == CHANGE_IDLE && mine->least_busy_ps != its_busy_ps;
+        mine->least_busy_ps = its_busy_ps < mine->least_busy_ps ? its_busy_ps : mine->least_busy_ps;
+        if (idle_at(mine) == idle_at(its))
+            continue;
+        e->changes[mine->change].kind = (uint8_t)kind;
+        mine->is_known = true;
+        mine->least_ps = its->least_ps < mine->least_ps ? its->least_ps : mine->least_ps;
+        mine->most_ps = its->most_ps > mine->most_ps ? its->most_ps : mine->most_ps;
+    }
+    return same;
 }
