@@ -208,6 +208,7 @@ struct lp_replay {
     int64_t now_ps; /* of the event that asked for the turn */
     void *episodes; /* JudyL: digest -> struct episode, the first of a list */
     struct lp_replay_counts counts;
+    uint64_t recorded; /* operations that have begun to be */
     bool out_of_memory;
 };
 
