@@ -6,12 +6,21 @@
 
 #include <xxhash.h>
 
+#include "lp/coarse.h"
 #include "lp/host/system.h"
 #include "test/support/test_step_support.h"
 
 static inline void add_to(uint64_t *hash, const void *bytes, size_t count)
 {
     *hash = XXH3_64bits_withSeed(bytes, count, *hash);
+}
+
+/* Of links, with coarse tiles. */
+static inline void add_idle_times(uint64_t *hash, const struct lp_model *m, enum lp_link_owner kind,
+                                  const struct hw_link *link)
+{
+    for (uint32_t i = 0; m->accounts.idle_words > 0 && i < m->links.count[kind]; i++)
+        add_to(hash, lp_link_idle(m, kind, &link[i], i), sizeof(int64_t));
 }
 
 /* All that a machine has counted and reserved, of times, bytes, tiles and events. */
@@ -24,13 +33,17 @@ static inline int note_machine(void *arg, struct dist *machine, int code, struct
     for (uint32_t sip = 0; code == CW_OK && sip < m->hw.sip_count; sip++) {
         const struct lp_io_die *const die = cw_state(lp_system_sim(system), lp_of_io_die(m, sip));
         add_to(hash, die, sizeof *die + m->links.count[LP_OF_IO_DIE] * sizeof *die->link);
+        add_idle_times(hash, m, LP_OF_IO_DIE, die->link);
         for (uint32_t c = 0; c < m->cubes; c++) {
             const struct lp_cube *const cube = lp_system_cube(system, sip, c);
             add_to(hash, cube, sizeof *cube + m->links.count[LP_OF_CUBE] * sizeof *cube->link);
+            add_idle_times(hash, m, LP_OF_CUBE, cube->link);
             for (uint32_t pe = 0; pe < m->pes; pe++) {
                 const struct lp_pe *const p = lp_pe(m, cube, pe);
                 add_to(hash, p->queue, sizeof p->queue);
                 add_to(hash, &p->dma, sizeof p->dma);
+                if (lp_is_coarse(&m->config))
+                    add_to(hash, &lp_coarse_of(m, p)->engine_idle_ps, sizeof(int64_t));
                 add_to(hash, &p->next_number, sizeof p->next_number);
                 add_to(hash, lp_pe_queue(m, p, 0), m->needs.queues * sizeof(struct lp_pe_queue));
                 for (uint32_t q = 0; m->needs.launches > 0 && q < m->needs.queues; q++)

@@ -10,20 +10,21 @@
 
 enum { TIMES_MAX = 36, BYTES = 16384 };
 
-static struct workload_op reduces(uint32_t set)
+static struct workload_op reduces(uint32_t set, uint64_t bytes)
 {
     return (struct workload_op){.kind = WORKLOAD_COLLECTIVE,
                                 .collective = CCL_ALL_REDUCE,
                                 .redop = REDOP_SUM,
                                 .dtype = DTYPE_F32,
                                 .set = set,
-                                .bytes = BYTES,
+                                .bytes = bytes > 0 ? bytes : BYTES,
                                 .microbatch = -1};
 }
 
 /* An all-reduce of two ranks again and again, each time after waits of the ranks, in ns. */
 struct repeated {
     uint32_t times;
+    uint64_t bytes; /* 0: BYTES */
     uint32_t wait_ns[TIMES_MAX][2];
 };
 
@@ -39,7 +40,8 @@ static void add_repeated(struct workload_graph *graph, const struct repeated *re
         for (uint32_t k = 0; k < repeated->times; k++) {
             last = add_after(graph, rank, "compute", "wait",
                              takes_ps(1000ull * repeated->wait_ns[k][rank], WORKLOAD_OTHER), last);
-            last = add_after(graph, rank, "reduce", "all_reduce", reduces(all), last);
+            last =
+                add_after(graph, rank, "reduce", "all_reduce", reduces(all, repeated->bytes), last);
         }
     }
     struct cw_error error = {.exit_code = CW_OK};
@@ -111,6 +113,24 @@ static void credits_under_way_are_compared_by_when_they_come(void **state)
     const struct lp_replay_counts counts = replay(&repeated, settings, 6);
     assert_true(counts.replayed > 0);
     assert_int_equal(counts.undone, 0);
+}
+
+/* Coarse tiles use time in which links were idle: how much there was depends on the wait before. */
+static void idle_times_are_compared_as_far_as_they_are_used(void **state)
+{
+    (void)state;
+    static const char *const settings[] = {"system.sips.count=4", "sip.cube_mesh.w=1",
+                                           "sip.cube_mesh.h=1", "defaults.coarse=65536"};
+    static const uint32_t waits_ns[] = {0, 50, 100, 200, 400, 800, 1600, 20000};
+    uint64_t replayed = 0;
+    for (uint32_t draw = 0; draw < 4; draw++) {
+        struct repeated repeated = {.times = TIMES_MAX, .bytes = 65536u << draw};
+        struct cw_rng rng = cw_rng_seeded(draw, 1);
+        for (uint32_t k = 0; k < TIMES_MAX; k++)
+            repeated.wait_ns[k][0] = repeated.wait_ns[k][1] = waits_ns[cw_rng_below(&rng, 8)];
+        replayed += replay(&repeated, settings, 4).replayed;
+    }
+    assert_true(replayed > 0);
 }
 
 /* Rank 0 computes in each period. In some periods rank 7 sends in the midst of it: to rank 1, on a
@@ -206,6 +226,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranks_that_begin_apart_are_compared_by_how_far),
         cmocka_unit_test(credits_under_way_are_compared_by_when_they_come),
+        cmocka_unit_test(idle_times_are_compared_as_far_as_they_are_used),
         cmocka_unit_test(equal_operations_are_simulated_once),
         cmocka_unit_test(what_others_cross_is_not_recorded),
         cmocka_unit_test(what_others_ask_in_between_is_not_recorded),
