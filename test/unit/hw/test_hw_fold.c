@@ -340,6 +340,30 @@ static void jitter_that_is_drawn_or_of_one_sip_is_named(void **state)
     assert_true(hw_fold_keeps(&hw, &fold, why));
 }
 
+/* On this ring SIP 0 sends everything to SIP 1. */
+static uint32_t exit_of_a_ring_with_one_odd_sip(const struct hw_config *hw, uint32_t stop,
+                                                uint32_t to_sip)
+{
+    return hw_ring_1d.exit(hw, stop, stop == 0 ? 1 : to_sip);
+}
+
+static void routes_of_one_sip_that_differ_are_named(void **state)
+{
+    (void)state;
+    struct hw_config hw = machine(&hw_ring_1d, 8);
+    struct hw_topology_ops odd = hw_ring_1d;
+    struct hw_fold fold;
+    char why[HW_FOLD_WHY_BYTES];
+    assert_true(hw_fold_candidate(&hw, 0, &fold));
+    assert_true(hw_fold_keeps(&hw, &fold, why));
+    odd.exit = exit_of_a_ring_with_one_odd_sip;
+    hw.sip_topology = &odd;
+    assert_false(hw_fold_keeps(&hw, &fold, why));
+    assert_non_null(strstr(why, "ring_1d: the route from SIP "));
+    hw_fold_none(&hw, &fold);
+    assert_true(hw_fold_keeps(&hw, &fold, why));
+}
+
 static bool keeps_machine(void *arg, const struct hw_fold *fold)
 {
     char why[HW_FOLD_WHY_BYTES];
@@ -380,6 +404,7 @@ int main(void)
         cmocka_unit_test(the_widest_fold_has_one_sip_except_on_lines),
         cmocka_unit_test(behind_one_switch_factors_turn_by_themselves),
         cmocka_unit_test(a_fold_is_narrowed_to_the_least_steps_that_keep_slow_sips),
+        cmocka_unit_test(routes_of_one_sip_that_differ_are_named),
         cmocka_unit_test(jitter_that_is_drawn_or_of_one_sip_is_named),
         cmocka_unit_test(sips_that_are_listed_narrow_the_fold),
     };
