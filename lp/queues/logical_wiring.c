@@ -92,8 +92,8 @@ bool lp_dir_opposite(const char *name, char opposite[LP_DIR_NAME_BYTES])
 /* The place in sip[] of a SIP, or of its representative. */
 static uint32_t place_of_sip(const struct lp_wiring *wiring, uint32_t sip)
 {
-    return (wiring->fold == NULL ? sip : hw_fold_representative(wiring->fold, sip)) -
-           wiring->sip_first;
+    const bool is_whole = __builtin_expect(wiring->fold == NULL, 1);
+    return (is_whole ? sip : hw_fold_representative(wiring->fold, sip)) - wiring->sip_first;
 }
 
 static struct place *place_at(const struct lp_wiring *wiring, uint32_t pe_index)
@@ -706,6 +706,12 @@ uint32_t lp_wiring_rings(const struct lp_wiring *wiring, uint32_t pe_index, enum
 {
     const struct place *const place = place_at(wiring, pe_index);
     return place != NULL ? wiring->pattern[place->pattern].rings[dir] : 0;
+}
+
+uint16_t lp_wiring_directions_of(const struct lp_wiring *wiring, uint32_t pe_index)
+{
+    const struct place *const place = place_at(wiring, pe_index);
+    return place != NULL ? wiring->pattern[place->pattern].directions : 0;
 }
 
 uint16_t lp_wiring_directions(const struct lp_wiring *wiring) { return wiring->directions; }

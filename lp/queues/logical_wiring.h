@@ -92,6 +92,8 @@ const char *lp_wiring_name(const struct lp_wiring *wiring, uint32_t pe_index, en
 bool lp_wiring_wires(const struct lp_wiring *wiring, uint32_t pe_index, bool by_plan);
 /* Receive rings of a PE before the ring of `dir`; of HW_DIRS_MAX: all. */
 uint32_t lp_wiring_rings(const struct lp_wiring *wiring, uint32_t pe_index, enum hw_dir dir);
+/* A PE's directions, one bit each. */
+uint16_t lp_wiring_directions_of(const struct lp_wiring *wiring, uint32_t pe_index);
 uint16_t lp_wiring_directions(const struct lp_wiring *wiring);  /* that any PE has, one bit each */
 uint32_t lp_wiring_rings_max(const struct lp_wiring *wiring);   /* of any PE */
 uint64_t lp_wiring_queue_pairs(const struct lp_wiring *wiring); /* of all PEs */

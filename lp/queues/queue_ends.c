@@ -320,13 +320,13 @@ static uint16_t directions_of_parts(const struct lp_plan *plan, uint32_t pe_inde
     return directions;
 }
 
-/* Of the machine's own queues, as own_end() has them, and of the pair. */
+/* Of the machine's own queues, as own_end() has them. */
 static uint16_t own_directions(const struct lp_plan *plan, uint32_t pe_index)
 {
     const uint32_t sip = hw_divide(pe_index, &plan->by_sip_pes);
     const uint32_t *const peer =
         &plan->peer[(pe_index - sip * plan->by_sip_pes.value) * HW_DIR_BUILT_IN];
-    uint16_t directions = is_of_pair(plan, pe_index, HW_DIR_PEER) ? 1u << HW_DIR_PEER : 0;
+    uint16_t directions = 0;
     for (enum hw_dir dir = 0; dir < HW_DIR_BUILT_IN; dir++) {
         uint32_t to;
         if (peer[dir] == UINT32_MAX ||
@@ -343,17 +343,16 @@ uint16_t lp_directions(const struct lp_plan *plan, uint32_t pe_index)
 {
     if (plan->layers != NULL)
         return directions_of_parts(plan, pe_index);
-    if (plan->wiring == NULL && plan->laid == NULL)
-        return own_directions(plan, pe_index);
-    const bool intra = plan->wire_all_pes || plan->wiring != NULL;
-    uint16_t directions = 0;
-    for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++) {
-        uint32_t peer;
-        enum hw_dir peer_dir;
-        if (dir >= HW_DIR_INTRA_N && dir <= HW_DIR_INTRA_W && !intra)
-            continue;
-        if (lp_queue_peer(plan, pe_index, dir, &peer, &peer_dir))
-            directions |= (uint16_t)(1u << dir);
+    uint16_t directions = plan->wiring != NULL ? lp_wiring_directions_of(plan->wiring, pe_index)
+                                               : own_directions(plan, pe_index);
+    if (is_of_pair(plan, pe_index, HW_DIR_PEER))
+        directions |= 1u << HW_DIR_PEER;
+    /* lp_plan_join() joins ends of directions that are there, and takes others away. */
+    for (uint32_t left = plan->laid != NULL ? directions : 0; left != 0; left &= left - 1) {
+        const uint32_t dir = (uint32_t)__builtin_ctz(left);
+        const struct laid_end *const laid = laid_end_of(plan, pe_index, (enum hw_dir)dir);
+        if (laid != NULL && laid->peer == UINT32_MAX)
+            directions &= (uint16_t)~(1u << dir);
     }
     return directions;
 }
