@@ -36,7 +36,7 @@ static void enter_cube(struct lp_view *view, const struct cw_event *event)
 {
     struct lp_transfer transfer = *LP_PAYLOAD(view->ctx, event, struct lp_transfer);
     cw_check(view->ctx, transfer.port < HW_PORTS);
-    struct hw_flight flight = lp_flight(view->ctx, view->sip, &transfer);
+    struct hw_flight flight = lp_flight(view->ctx, view->m, view->sip, &transfer);
     const struct lp_model *m = view->m;
     lp_cross_in(view, &flight, (enum hw_port)transfer.port);
     lp_route_on(view, lp_sender_of(event), &flight, &transfer, m->router.of_port[transfer.port]);
@@ -47,7 +47,7 @@ static void m_cpu_arrival(struct lp_view *view, const struct cw_event *event)
 {
     const struct lp_transfer transfer = *LP_PAYLOAD(view->ctx, event, struct lp_transfer);
     int64_t *free_ps = CW_MUT(view->ctx, &view->cube->m_cpu_free_ps);
-    struct hw_flight flight = lp_flight(view->ctx, view->sip, &transfer);
+    struct hw_flight flight = lp_flight(view->ctx, view->m, view->sip, &transfer);
     if (*free_ps > flight.tau_ps)
         flight.tau_ps = *free_ps;
     flight.tau_ps += view->m->hw.overhead_ps[HW_NODE_M_CPU];
@@ -75,7 +75,7 @@ static void m_cpu_done(struct lp_view *view, const struct cw_event *event)
     struct lp_transfer transfer = *LP_PAYLOAD(view->ctx, event, struct lp_transfer);
     const struct lp_model *m = view->m;
     const uint32_t pe = lp_pe_in_cube(m, transfer.dst);
-    struct hw_flight flight = lp_flight(view->ctx, view->sip, &transfer);
+    struct hw_flight flight = lp_flight(view->ctx, view->m, view->sip, &transfer);
     lp_cross_m_cpu(view, &flight, false);
     if (lp_to_host(&transfer)) {
         lp_route_on(view, lp_sender_of(event), &flight, &transfer, m->router.centre);
@@ -163,8 +163,7 @@ static void cube_handle(struct cw_ctx *ctx, const void *state, const struct cw_e
                            .cube = state,
                            .lp = event->lp,
                            .sip = lp_sip_at(m, index),
-                           .cube_in_sip = cube_index - index * m->cubes,
-                           .io_die = m->lps.first_io_die + index};
+                           .cube_in_sip = cube_index - index * m->cubes};
     switch (event->type) {
     case LP_EVENT_TRANSFER:
         enter_cube(&view, event);

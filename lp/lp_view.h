@@ -18,7 +18,6 @@ struct lp_view {
     const struct lp_model *m;
     const struct lp_cube *cube;
     uint32_t lp, sip, cube_in_sip;
-    uint32_t io_die; /* the LP of the SIP's */
 };
 
 /* Global index of PE `pe` of this cube. */
@@ -99,12 +98,12 @@ static inline bool lp_is_control(const struct lp_transfer *transfer)
 }
 
 /* The flight of a transfer whose event is being handled, and whose entity is seen from `sip`. */
-static inline struct hw_flight lp_flight(struct cw_ctx *ctx, uint32_t sip,
+static inline struct hw_flight lp_flight(struct cw_ctx *ctx, const struct lp_model *m, uint32_t sip,
                                          const struct lp_transfer *transfer)
 {
     const bool last = lp_is_control(transfer) || (transfer->flags & LP_TRANSFER_LAST);
     return (struct hw_flight){cw_now(ctx), transfer->sigma_ps, transfer->bytes, transfer->batch,
-                              lp_piece(cw_model_data(ctx), lp_sender_of(ctx->event), sip, last)};
+                              lp_piece(m, lp_sender_of(ctx->event), sip, last)};
 }
 
 /* A kernel of this batch, which runs on hardware queue `queue`, has written into the PE's HBM

@@ -86,6 +86,28 @@ void hw_fold_none(const struct hw_config *hw, struct hw_fold *fold)
     count_sips(fold);
 }
 
+uint32_t hw_fold_index(const struct hw_fold *fold, uint32_t sip)
+{
+    uint32_t index = 0, radix = 1;
+    for (uint32_t d = 0; d < fold->count; d++) {
+        const struct hw_fold_digit *const digit = &fold->digit[d];
+        index += hw_remainder(hw_fold_digit_of(digit, sip), &digit->by_step) * radix;
+        radix *= digit->step;
+    }
+    return index;
+}
+
+uint32_t hw_fold_sip(const struct hw_fold *fold, uint32_t index)
+{
+    uint32_t sip = 0;
+    for (uint32_t d = 0; d < fold->count; d++) {
+        const uint32_t rest = hw_divide(index, &fold->digit[d].by_step);
+        sip += (index - rest * fold->digit[d].step) * fold->digit[d].stride;
+        index = rest;
+    }
+    return sip;
+}
+
 uint32_t hw_fold_member(const struct hw_fold *fold, uint32_t representative, uint32_t k)
 {
     uint32_t sip = representative;

@@ -64,26 +64,8 @@ static inline uint32_t hw_fold_moved(const struct hw_fold *fold, uint32_t x, uin
 
 /* Representatives are numbered from 0 to sips - 1, in the order of their SIPs: the number of a
  * SIP's representative, and the representative with a number. */
-static inline uint32_t hw_fold_index(const struct hw_fold *fold, uint32_t sip)
-{
-    uint32_t index = 0, radix = 1;
-    for (uint32_t d = 0; d < fold->count; d++) {
-        const struct hw_fold_digit *const digit = &fold->digit[d];
-        index += hw_remainder(hw_fold_digit_of(digit, sip), &digit->by_step) * radix;
-        radix *= digit->step;
-    }
-    return index;
-}
-static inline uint32_t hw_fold_sip(const struct hw_fold *fold, uint32_t index)
-{
-    uint32_t sip = 0;
-    for (uint32_t d = 0; d < fold->count; d++) {
-        const uint32_t rest = hw_divide(index, &fold->digit[d].by_step);
-        sip += (index - rest * fold->digit[d].step) * fold->digit[d].stride;
-        index = rest;
-    }
-    return sip;
-}
+uint32_t hw_fold_index(const struct hw_fold *fold, uint32_t sip);
+uint32_t hw_fold_sip(const struct hw_fold *fold, uint32_t index);
 
 /* SIPs of each class. */
 static inline uint32_t hw_fold_alike(const struct hw_fold *fold) { return fold->of / fold->sips; }

@@ -475,10 +475,11 @@ void lp_send_to_host(struct lp_view *view, uint32_t pe, enum lp_transfer_kind ki
                                          .seq = launch,
                                          .kind = (uint8_t)kind,
                                          .exit = HW_OUTLET_NONE};
-    struct hw_flight flight = lp_flight(view->ctx, view->sip, &transfer);
+    struct hw_flight flight = lp_flight(view->ctx, view->m, view->sip, &transfer);
     const struct lp_sender sender = lp_next_sender(view, pe);
     if (lp_is_of_program(m, &transfer) && m->program->free_control) {
-        lp_forward(view->ctx, view->io_die, LP_EVENT_CPU_DONE, sender, &transfer, &flight);
+        lp_forward(view->ctx, lp_of_io_die(m, view->sip), LP_EVENT_CPU_DONE, sender, &transfer,
+                   &flight);
         return;
     }
     flight.tau_ps += m->hw.overhead_ps[HW_NODE_PE_CPU];

@@ -119,7 +119,7 @@ static void enter_io_port(struct die_view *view, const struct cw_event *event)
 {
     const struct lp_model *m = view->m;
     struct lp_transfer transfer = *LP_PAYLOAD(view->ctx, event, struct lp_transfer);
-    struct hw_flight flight = lp_flight(view->ctx, view->sip, &transfer);
+    struct hw_flight flight = lp_flight(view->ctx, view->m, view->sip, &transfer);
     const uint32_t to_sip = lp_sip_of(m, transfer.dst);
     const bool from_cube = !(transfer.flags & LP_TRANSFER_OUTSIDE);
     transfer.flags &= (uint8_t)~LP_TRANSFER_OUTSIDE;
@@ -149,7 +149,7 @@ static void io_cpu_arrival(struct die_view *view, const struct cw_event *event)
 {
     const struct lp_transfer transfer = *LP_PAYLOAD(view->ctx, event, struct lp_transfer);
     int64_t *free_ps = CW_MUT(view->ctx, &view->die->io_cpu_free_ps);
-    struct hw_flight flight = lp_flight(view->ctx, view->sip, &transfer);
+    struct hw_flight flight = lp_flight(view->ctx, view->m, view->sip, &transfer);
     if (*free_ps > flight.tau_ps)
         flight.tau_ps = *free_ps;
     flight.tau_ps += view->m->hw.overhead_ps[HW_NODE_IO_CPU];
@@ -166,7 +166,7 @@ static void io_cpu_done(struct die_view *view, const struct cw_event *event)
 {
     const struct lp_model *m = view->m;
     struct lp_transfer transfer = *LP_PAYLOAD(view->ctx, event, struct lp_transfer);
-    struct hw_flight flight = lp_flight(view->ctx, view->sip, &transfer);
+    struct hw_flight flight = lp_flight(view->ctx, view->m, view->sip, &transfer);
     const bool signals = transfer.kind == LP_TRANSFER_SIGNAL;
     if (transfer.kind == LP_TRANSFER_BEGIN || lp_is_of_program(m, &transfer) ||
         (signals && lp_sip_of(m, transfer.dst) == view->sip)) {
@@ -236,7 +236,7 @@ static void switch_handle(struct cw_ctx *ctx, const void *state, const struct cw
     const enum hw_link_kind link = hop.link;
     const uint32_t at = lp_switch_link_to(m, number, to_sip);
     cw_check(ctx, to_sip < m->hw.sip_count && at < m->links.count[LP_OF_SWITCH]);
-    struct hw_flight flight = lp_flight(ctx, to_sip, &transfer);
+    struct hw_flight flight = lp_flight(ctx, m, to_sip, &transfer);
     transfer.port = (uint8_t)hop.in;
     const struct hw_jitter_place place = {HW_JITTER_ANY, HW_JITTER_ANY, number, to_sip};
     struct hw_link *const down = lp_link(ctx, m, &s->link[at], &flight);

@@ -33,7 +33,7 @@ void lp_load_request(struct lp_view *view, const struct cw_event *event, const s
         return;
     }
     struct hw_flight flight =
-        lp_flight(view->ctx, view->sip, &request); /* no LAST: a request is never late */
+        lp_flight(view->ctx, view->m, view->sip, &request); /* no LAST: a request is never late */
     lp_route_on(view, lp_sender_of(event), &flight, &request, m->router.of_pe[load->pe]);
 }
 

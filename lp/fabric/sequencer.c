@@ -132,7 +132,7 @@ static struct lp_sender next_sender(const struct view *view)
 static void send_served(const struct view *view, const struct lp_transfer *transfer)
 {
     int64_t *const free_ps = CW_MUT(view->ctx, &view->die->io_cpu_free_ps);
-    struct hw_flight flight = lp_flight(view->ctx, view->sip, transfer);
+    struct hw_flight flight = lp_flight(view->ctx, view->m, view->sip, transfer);
     flight.sigma_ps = flight.tau_ps;
     if (*free_ps > flight.tau_ps)
         flight.tau_ps = *free_ps;
@@ -148,7 +148,7 @@ static void send_served(const struct view *view, const struct lp_transfer *trans
 static void send_at_once(const struct view *view, uint32_t lp, uint32_t to, enum lp_event_type type,
                          struct lp_transfer transfer)
 {
-    const struct hw_flight flight = lp_flight(view->ctx, view->sip, &transfer);
+    const struct hw_flight flight = lp_flight(view->ctx, view->m, view->sip, &transfer);
     const struct lp_sender sender = next_sender(view);
     lp_move_transfer(view->m, to, &transfer);
     lp_forward_out(view->ctx, lp, type, sender, lp_entity_at(view->m, sender.entity, view->sip, to),
@@ -184,7 +184,7 @@ static void wait_for_end(const struct view *view, uint32_t op)
 {
     const struct lp_transfer transfer =
         signal_to(view, SIGNAL_ENDS, (struct lp_program_place){view->sip, op});
-    struct hw_flight flight = lp_flight(view->ctx, view->sip, &transfer);
+    struct hw_flight flight = lp_flight(view->ctx, view->m, view->sip, &transfer);
     flight.tau_ps += view->own->ops[op].time_ps;
     if (lp_traces_causes(view->m))
         lp_cause_flight_part(LP_PART_TIME, view->own->ops[op].time_ps);

@@ -204,7 +204,8 @@ static void leave_cube(struct lp_view *view, struct lp_sender sender, struct hw_
     const bool to_io_die = !lp_cube_neighbour(m, view->cube_in_sip, port, &to_cube);
     lp_cross_out(view, flight, router, port, to_io_die);
     transfer->port = (uint8_t)(to_io_die ? port : hw_port_opposite(port));
-    lp_forward(view->ctx, to_io_die ? view->io_die : view->lp - view->cube_in_sip + to_cube,
+    lp_forward(view->ctx,
+               to_io_die ? lp_of_io_die(m, view->sip) : view->lp - view->cube_in_sip + to_cube,
                LP_EVENT_TRANSFER, sender, transfer, flight);
 }
 
