@@ -66,3 +66,9 @@ uint32_t lp_entity_of_originator(const struct lp_model *m, uint32_t originator, 
     const uint32_t place = io_cpu ? m->by.sip_pes.value : originator - 1 - of * m->by.sip_pes.value;
     return 1 + sip_shifted(m, of, 0, sip) * m->by.sip_places.value + place;
 }
+
+uint64_t lp_piece_drawn(const struct lp_model *m, struct lp_sender sender, uint32_t sip, bool last)
+{
+    return last ? lp_operation(lp_originator(m, sender.entity, sip), sender.number)
+                : HW_JITTER_PIECE;
+}

@@ -54,14 +54,11 @@ uint32_t lp_originator(const struct lp_model *m, uint32_t entity, uint32_t sip);
 uint32_t lp_entity_of_originator(const struct lp_model *m, uint32_t originator, uint32_t sip);
 
 /* The number, for jitter, of one piece of a transfer whose entity is seen from `sip`. */
+uint64_t lp_piece_drawn(const struct lp_model *m, struct lp_sender sender, uint32_t sip, bool last);
 static inline uint64_t lp_piece(const struct lp_model *m, struct lp_sender sender, uint32_t sip,
                                 bool last)
 {
-    if (!last)
-        return HW_JITTER_PIECE;
-    if (__builtin_expect(!m->hw.jittered, 1))
-        return 0;
-    return lp_operation(lp_originator(m, sender.entity, sip), sender.number);
+    return __builtin_expect(m->hw.jittered, 0) ? lp_piece_drawn(m, sender, sip, last) : 0;
 }
 
 #endif

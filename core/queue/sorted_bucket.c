@@ -42,13 +42,19 @@ static inline size_t digit_of(const struct entry *entry, struct digit digit)
     return (size_t)(word_of(entry, digit.word) >> digit.shift & digit.mask);
 }
 
-/* The digits right below and with the highest bit set in `difference`, which is not 0. */
+/* The bits right below and with the highest one set in `difference`, which is not 0, and none below
+ * the lowest one set. Between a number and the LP after it lie bits in which entries seldom differ:
+ * no digit has bits of both. */
 static struct digit digit_at(enum word word, uint64_t difference, size_t count)
 {
+    const uint64_t number = difference & ~(uint64_t)UINT32_MAX;
+    if (word == WORD_LOW && number != 0)
+        difference = number;
     const unsigned top = 64 - (unsigned)__builtin_clzll(difference);
+    const unsigned bottom = (unsigned)__builtin_ctzll(difference);
     unsigned bits = 65 - (unsigned)__builtin_clzll(count); /* 2 to 4 digits per entry */
     bits = bits > DIGIT_BITS_MAX ? DIGIT_BITS_MAX : bits;
-    const unsigned shift = top < bits ? 0 : top - bits;
+    const unsigned shift = top < bottom + bits ? bottom : top - bits;
     return (struct digit){.word = word, .shift = shift, .mask = (1ull << (top - shift)) - 1};
 }
 

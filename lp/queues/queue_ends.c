@@ -352,7 +352,7 @@ uint16_t lp_directions(const struct lp_plan *plan, uint32_t pe_index)
         const uint32_t dir = (uint32_t)__builtin_ctz(left);
         const struct laid_end *const laid = laid_end_of(plan, pe_index, (enum hw_dir)dir);
         if (laid != NULL && laid->peer == UINT32_MAX)
-            directions &= (uint16_t)~(1u << dir);
+            directions &= (uint16_t) ~(1u << dir);
     }
     return directions;
 }
