@@ -22,13 +22,14 @@
 #include <string.h>
 
 #include "collectives/fold/fold_steps.h"
-#include "collectives/hook.h"
 #include "workload/graph/alike.h"
 
 /* The schedule of a source's collectives, as the process group of one of its groups makes it. */
 struct shape {
-    uint32_t group; /* of the source */
+    uint32_t group; /* of the source, */
+    uint32_t ranks; /* its size, */
     struct config config;
+    const struct ccl_algorithm *algorithm; /* and what carries out its collectives */
     uint32_t *sips;   /* of its ranks; then the ranks, in ascending order of their SIPs */
     uint64_t *n_elem; /* of its calls */
     struct schedule *schedule;
@@ -170,26 +171,37 @@ static bool place_group(const struct step_plan *plan, const struct workload_set 
     return true;
 }
 
-/* The schedule as the plans of the group's process group make it (runtime/install_plan.c). False:
- * `why`, or the error, says why there is none. */
-static bool make_schedule(struct finding *f, const struct step_source *source, uint32_t ranks,
-                          struct shape *shape)
+/* The parts of some ranks of the schedule, as the plans of the group's process group make it
+ * (runtime/install_plan.c); NULL: of all. */
+static struct schedule *make_parts(void *arg, const uint32_t *wanted, uint32_t count,
+                                   struct cw_error *error)
 {
-    const enum ccl_collective does = (enum ccl_collective)source->collective;
-    struct cw_error error = {.exit_code = CW_OK};
-    const struct ccl_algorithm *const algorithm =
-        ccl_algorithm_for(&shape->config.ccl, does, &error);
+    const struct shape *const shape = arg;
     const struct ccl_call call = {.hw = &shape->config.hw,
                                   .ccl = &shape->config.ccl,
-                                  .collective = does,
-                                  .world_size = ranks,
+                                  .collective = shape->algorithm->collective,
+                                  .world_size = shape->ranks,
                                   .n_elem = shape->config.ccl.n_elem,
                                   .dtype = LP_F16,
-                                  .math = LP_MATH_SUM};
-    if (algorithm == NULL || algorithm->schedule == NULL)
+                                  .math = LP_MATH_SUM,
+                                  .wanted = wanted,
+                                  .wanted_count = count};
+    return schedule_ask(shape->algorithm, &call, error);
+}
+
+/* Of an algorithm that makes parts, that of rank 0. False: `why`, or the error, says why there is
+ * none. */
+static bool make_schedule(struct finding *f, const struct step_source *source, struct shape *shape)
+{
+    static const uint32_t first = 0;
+    struct cw_error error = {.exit_code = CW_OK};
+    shape->algorithm =
+        ccl_algorithm_for(&shape->config.ccl, (enum ccl_collective)source->collective, &error);
+    if (shape->algorithm == NULL || shape->algorithm->schedule == NULL)
         return refuse(f, "%s is a kernel, which only whole machines fold",
-                      algorithm != NULL ? algorithm->name : "the algorithm");
-    shape->schedule = CCL_HOOK("schedule()", algorithm->schedule, (&call, &error));
+                      shape->algorithm != NULL ? shape->algorithm->name : "the algorithm");
+    shape->schedule = shape->algorithm->folds != NULL ? make_parts(shape, &first, 1, &error)
+                                                      : make_parts(shape, NULL, 0, &error);
     return shape->schedule != NULL || refuse(f, "%s", cw_error_text(&error));
 }
 
@@ -205,14 +217,17 @@ static bool make_shape(struct finding *f, uint32_t source_number, uint32_t group
     free_shape(shape);
     shape->config = source->config;
     shape->group = group;
+    shape->ranks = ranks;
     if (!place_group(plan, set, group, shape) ||
         !list_sizes(plan, source, ranks, &shape->n_elem, &request.count)) {
         f->code = cw_error_memory(f->error, "the comparison of ranks");
         return false;
     }
-    if (!make_schedule(f, source, ranks, shape))
+    if (!make_schedule(f, source, shape))
         return false;
     request.schedule = shape->schedule;
+    request.make = shape->schedule->partial ? make_parts : NULL;
+    request.arg = shape;
     request.n_elem = shape->n_elem;
     f->code = fold_steps_create(&request, &shape->steps, f->error);
     return f->code == CW_OK;
