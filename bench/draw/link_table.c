@@ -29,7 +29,8 @@ struct table_entry {
     const char *kind; /* as struct lp_link_use has it; "pe" */
     char name[48];
     struct place_of place;
-    uint8_t parts; /* of the place */
+    uint8_t parts;       /* of the place */
+    uint32_t alike, run; /* links or PEs that it stands for; SIPs, from its place on */
     int64_t figure[LINK_FIGURES];
     const int64_t *bins; /* [USE_BINS], of struct machine_use */
 };
@@ -75,6 +76,9 @@ void link_table_free(struct link_table *table)
 struct table_filling {
     const struct lp_model *model;
     const struct machine_use *use;
+    /* Of a machine of more SIPs than unfolded ones have: an entry is one of a representative, and
+     * stands for all that are alike. NULL: entries are of the whole machine. */
+    const struct hw_fold *classes;
     struct table_entry *entries;
     size_t count, room;
     bool failed;
@@ -96,6 +100,7 @@ static struct table_entry *next_entry(struct table_filling *f)
     }
     struct table_entry *const entry = &f->entries[f->count++];
     memset(entry, 0, sizeof *entry);
+    entry->alike = entry->run = 1;
     return entry;
 }
 
@@ -120,9 +125,45 @@ static void fill_link(struct table_filling *f, const struct lp_link_use *link)
     entry->bins = bins != NULL ? bins : no_bins;
 }
 
+/* The switches of one dimension, of which `number` is one. */
+static uint32_t switches_like(const struct hw_fold *fold, uint32_t number)
+{
+    for (uint32_t k = 0; k < fold->dims.count; k++) {
+        const struct hw_sip_dim *const dim = &fold->dims.at[k];
+        const uint32_t count = dim->joint == HW_SIP_SWITCH ? fold->of / dim->size : 0;
+        if (number < count)
+            return count;
+        number -= count;
+    }
+    return 1;
+}
+
+/* All links that a representative's stands for, in one entry. Where one SIP stands for all, the
+ * entry names them all. */
+static void fill_class(struct table_filling *f, const struct lp_link_use *link)
+{
+    const size_t before = f->count;
+    fill_link(f, link);
+    if (f->count == before)
+        return;
+    struct table_entry *const entry = &f->entries[before];
+    const size_t used = strlen(entry->name);
+    const bool to_sips = link->group == LP_LINKS_TO_SIP;
+    entry->alike = link->alike;
+    if (f->classes->sips > 1)
+        return;
+    entry->run = to_sips ? switches_like(f->classes, link->sip) : f->classes->of;
+    if (to_sips)
+        snprintf(entry->name + used, sizeof entry->name - used, "-%" PRIu32, f->classes->of - 1);
+}
+
 static void fill_links(void *arg, const struct lp_link_use *link)
 {
     struct table_filling *const f = arg;
+    if (f->classes != NULL) {
+        fill_class(f, link);
+        return;
+    }
     if (link->alike == 1) {
         fill_link(f, link);
         return;
@@ -136,13 +177,20 @@ static void fill_links(void *arg, const struct lp_link_use *link)
 
 static void fill_pes(struct table_filling *f)
 {
-    for (uint32_t pe = 0; pe < hw_pe_count(&f->model->hw) && !f->failed; pe++) {
+    const struct hw_fold *const classes = f->classes;
+    const uint32_t pes = (uint32_t)hw_pe_count(&f->model->hw),
+                   of_sip = pes / f->model->hw.sip_count;
+    for (uint32_t i = 0; i < (classes != NULL ? classes->sips * of_sip : pes) && !f->failed; i++) {
+        const uint32_t pe =
+            classes != NULL ? hw_fold_sip(classes, i / of_sip) * of_sip + i % of_sip : i;
         const struct pe_use *const use = machine_use_pe(f->use, pe);
         struct table_entry *const entry = use->bins == NULL ? NULL : next_entry(f);
         if (entry == NULL)
             continue;
         const struct hw_place place = hw_place_of(&f->model->hw, pe);
         entry->is_pe = true;
+        entry->alike = classes != NULL ? hw_fold_alike(classes) : 1;
+        entry->run = classes != NULL && classes->sips == 1 ? classes->of : 1;
         entry->kind = "pe";
         entry->parts = 3;
         entry->place = (struct place_of){{place.sip, place.cube, place.pe}};
@@ -196,14 +244,16 @@ static bool fold_rows(struct table_size *size, const struct table_filling *f)
     bool fine = places != NULL && size->rows != NULL;
     for (size_t i = 0, end; fine && i < f->count; i = end) {
         struct table_row *const row = &size->rows[size->row_count];
-        for (end = i; end < f->count && by_likeness(&f->entries[i], &f->entries[end]) == 0; end++)
+        for (end = i; end < f->count && by_likeness(&f->entries[i], &f->entries[end]) == 0; end++) {
             places[end - i] = f->entries[end].place;
+            row->count += f->entries[end].alike;
+        }
         row->like = f->entries[i];
         row->like.bins = NULL;
         memcpy(row->bins, f->entries[i].bins, sizeof row->bins);
-        row->count = (uint32_t)(end - i);
         row->at = place_text(places, end - i, row->like.parts,
-                             row->like.group == LP_LINKS_TO_SIP && !row->like.is_pe ? "x" : "");
+                             row->like.group == LP_LINKS_TO_SIP && !row->like.is_pe ? "x" : "",
+                             row->like.run);
         fine = row->at != NULL;
         size->row_count += fine;
     }
@@ -214,7 +264,9 @@ static bool fold_rows(struct table_size *size, const struct table_filling *f)
 int link_table_add(struct link_table *table, const struct link_table_head *head,
                    const struct lp_system *system, struct machine_use *use, struct cw_error *error)
 {
-    struct table_filling f = {.model = lp_system_model(system), .use = use};
+    const struct lp_model *const model = lp_system_model(system);
+    const bool is_large = model->hw.sip_count > HW_UNFOLDED_SIPS_MAX;
+    struct table_filling f = {.model = model, .use = use, .classes = is_large ? model->fold : NULL};
     struct table_size *const more =
         realloc(table->sizes, (table->size_count + 1) * sizeof *table->sizes);
     if (more != NULL)

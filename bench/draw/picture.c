@@ -150,14 +150,19 @@ static void describe_machine(struct picture *p, const struct hw_config *hw, uint
     p->pes = hw_pes(hw);
 }
 
+int picture_check(const struct hw_config *hw, struct cw_error *error)
+{
+    if (hw->sip_count <= PICTURE_SIPS_MAX && hw_cubes(hw) <= PICTURE_CUBES_MAX)
+        return CW_OK;
+    return cw_error_set(error, CW_USAGE,
+                        "a drawing has room for %d SIPs of %d cubes; the machine has %u of %u",
+                        PICTURE_SIPS_MAX, PICTURE_CUBES_MAX, hw->sip_count, hw_cubes(hw));
+}
+
 struct picture *picture_create(const struct hw_config *hw, uint32_t root, struct cw_error *error)
 {
-    if (hw->sip_count > PICTURE_SIPS_MAX || hw_cubes(hw) > PICTURE_CUBES_MAX) {
-        (void)cw_error_set(error, CW_USAGE,
-                           "a drawing has room for %d SIPs of %d cubes; the machine has %u of %u",
-                           PICTURE_SIPS_MAX, PICTURE_CUBES_MAX, hw->sip_count, hw_cubes(hw));
+    if (picture_check(hw, error) != CW_OK)
         return NULL;
-    }
     struct picture *const picture = calloc(1, sizeof *picture);
     struct gathering g = {.picture = picture, .hw = hw};
     if (picture == NULL) {

@@ -95,6 +95,8 @@ static inline bool picture_is_sip(uint32_t node) { return node < PICTURE_SWITCH_
 /* A node's number within its kind. */
 static inline uint32_t picture_number(uint32_t node) { return node & (PICTURE_SWITCH_BIT - 1); }
 
+/* CW_USAGE: more SIPs or cubes than a picture can hold. */
+int picture_check(const struct hw_config *hw, struct cw_error *error);
 /* The machine with all links between its SIPs, without use. NULL, with *error filled: out of
  * memory, or more SIPs or cubes than a picture can hold. */
 struct picture *picture_create(const struct hw_config *hw, uint32_t root, struct cw_error *error);

@@ -27,23 +27,23 @@ int place_compare(const struct place_of *a, const struct place_of *b)
     return 0;
 }
 
-/* "0", "0-3", "0-3,7": adds a number to the runs. False: out of memory. */
-static bool add_number(struct block *block, uint32_t part, uint32_t number)
+/* "0", "0-3", "0-3,7": adds so many numbers to the runs. False: out of memory. */
+static bool add_run(struct block *block, uint32_t part, uint32_t number, uint32_t count)
 {
     char run[40];
     char **const text = &block->text[part];
     const bool continues = *text != NULL && number == block->last[part] + 1;
     if (!continues)
         block->first[part] = number;
-    block->last[part] = number;
+    block->last[part] = number + count - 1;
     if (continues) { /* the last run is rewritten */
         char *const comma = strrchr(*text, ',');
         *(comma != NULL ? comma : *text) = '\0';
     }
-    if (block->first[part] == number)
+    if (block->first[part] == block->last[part])
         snprintf(run, sizeof run, "%u", number);
     else
-        snprintf(run, sizeof run, "%u-%u", block->first[part], number);
+        snprintf(run, sizeof run, "%u-%u", block->first[part], block->last[part]);
     const size_t before = *text == NULL ? 0 : strlen(*text);
     char *const more = realloc(*text, before + strlen(run) + 2);
     if (more == NULL)
@@ -78,7 +78,8 @@ static size_t join_blocks(struct block *blocks, size_t count, uint32_t part, boo
         while (to > begin && !same_but(&blocks[to - 1], &blocks[i], part))
             to--;
         if (*fine && to > begin) {
-            *fine = add_number(&blocks[to - 1], part, blocks[i].first[part]);
+            *fine = add_run(&blocks[to - 1], part, blocks[i].first[part],
+                            blocks[i].last[part] - blocks[i].first[part] + 1);
             free_block(&blocks[i]);
             continue;
         }
@@ -103,14 +104,15 @@ static char *written(const struct block *blocks, size_t count, uint32_t parts, c
     return text;
 }
 
-char *place_text(const struct place_of *places, size_t count, uint32_t parts, const char *prefix)
+char *place_text(const struct place_of *places, size_t count, uint32_t parts, const char *prefix,
+                 uint32_t run)
 {
     struct block *const blocks = calloc(count + 1, sizeof *blocks);
     bool fine = blocks != NULL;
     size_t left = 0;
     for (; fine && left < count; left++)
         for (uint32_t i = 0; i < PLACE_PARTS; i++)
-            fine = fine && add_number(&blocks[left], i, places[left].part[i]);
+            fine = fine && add_run(&blocks[left], i, places[left].part[i], i == 0 ? run : 1);
     for (uint32_t part = 0; fine && part < PLACE_PARTS; part++)
         left = join_blocks(blocks, left, part, &fine);
     char *const text = fine ? written(blocks, left, parts, prefix) : NULL;

@@ -18,7 +18,9 @@ struct place_of {
 int place_compare(const struct place_of *a, const struct place_of *b);
 
 /* The text of places in order, each once, of the first `parts` parts; `prefix` precedes each
- * product. The caller frees it. NULL: out of memory. */
-char *place_text(const struct place_of *places, size_t count, uint32_t parts, const char *prefix);
+ * product. Each place stands for `run` SIPs, its own and those after it. The caller frees it. NULL:
+ * out of memory. */
+char *place_text(const struct place_of *places, size_t count, uint32_t parts, const char *prefix,
+                 uint32_t run);
 
 #endif

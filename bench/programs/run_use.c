@@ -35,6 +35,8 @@ int run_use_open(struct run_use *use, const struct run_options *options,
                                   : atomic_file_open(&use->links_file, options->links, error);
     }
     if (code == CW_OK && options->svg != NULL)
+        code = picture_check(&config->hw, error);
+    if (code == CW_OK && options->svg != NULL)
         code = atomic_file_open(&use->svg_file, options->svg, error);
     return code;
 }
@@ -157,6 +159,7 @@ int run_use_row(struct run_use *use, struct result *result, const struct result_
                 struct cw_error *error)
 {
     struct picture *drawn = NULL;
+    struct cw_error too_large; /* then a table of links is all */
     const int64_t time_ps = times->last_end_ps - times->first_start_ps;
     const struct link_table_head head = {.collective = row->collective,
                                          .algorithm = row->algorithm,
@@ -169,7 +172,7 @@ int run_use_row(struct run_use *use, struct result *result, const struct result_
     int code = CW_OK;
     if (use->table != NULL)
         code = link_table_add(use->table, &head, system, use->machine, error);
-    if (code == CW_OK)
+    if (code == CW_OK && picture_check(&use->config->hw, &too_large) == CW_OK)
         code = draw_use(use, row, system, time_ps, &drawn, error);
     if (code != CW_OK) {
         picture_free(drawn);

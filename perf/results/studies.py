@@ -160,6 +160,14 @@ def scaling():
                      lambda r: r["sips"], lambda r: r["time_ns"] / 1000))
 
 
+def scaling_million():
+    rows = sweep("scaling_million")
+    write_csv("scaling_million", ("machine", "n_sips", "latency_ns", "bound_ns", "sips_simulated", "fold"),
+              [(r["axes"]["machine"], r["sips"], r["time_ns"], r["bound_ns"], r["sips_simulated"], r["fold"]) for r in rows])
+    curves("scaling_million", "All-reduce of 24 MiB per rank by torus_rs_ag", "SIPs", "time (us)",
+           group(rows, lambda r: r["axes"]["machine"], lambda r: r["sips"], lambda r: r["time_ns"] / 1000))
+
+
 def link_speeds():
     rows = sweep("link_speeds")
     for topology in ("ring_1d", "torus_2d", "switch"):
@@ -213,7 +221,7 @@ def main():
     OUT.mkdir(exist_ok=True)
     FOLDER.mkdir(parents=True, exist_ok=True)
     os.chdir(FOLDER)
-    for study in (allreduce_latency, allreduce_memory, gemm, scaling, link_speeds, slow_pe, reduce_scatter, tensor_data, plans, plans_175b):
+    for study in (allreduce_latency, allreduce_memory, gemm, scaling, scaling_million, link_speeds, slow_pe, reduce_scatter, tensor_data, plans, plans_175b):
         study()
     print(f"figures and their data: {OUT}\npages: {FOLDER}/*.html")
 

@@ -22,7 +22,7 @@ static int compare(const void *a, const void *b) { return place_compare(a, b); }
 static void expect_text(const struct place_of *places, size_t count, uint32_t parts,
                         const char *prefix, const char *expected)
 {
-    char *const text = place_text(places, count, parts, prefix);
+    char *const text = place_text(places, count, parts, prefix, 1);
     assert_string_equal(text, expected);
     free(text);
 }
@@ -71,7 +71,7 @@ static void each_place_stands_once(void **state)
                 places[count++] = place;
             }
         qsort(places, count, sizeof *places, compare);
-        char *const text = place_text(places, count, 3, "");
+        char *const text = place_text(places, count, 3, "", 1);
         for (const char *at = text; *at != '\0'; at += *at == ' ') {
             bool sip[SIPS] = {0}, cube[CUBES] = {0}, pe[PES] = {0};
             at = read_part(at, sip);
