@@ -18,6 +18,7 @@
 #include "bench/programs/bench_algorithm.h"
 #include "bench/study/study_estimate.h"
 #include "collectives/config/config_load.h"
+#include "collectives/fold/fold_find.h"
 #include "collectives/runtime/dist_rehearsal.h"
 #include "collectives/runtime/distributed.h"
 #include "core/os/host_limits.h"
@@ -51,6 +52,28 @@ struct check_choices {
     size_t count;
 };
 
+/* Refuses a machine that runs folded alone, if the run never folds. */
+static int check_unfolded(const struct config *config, const struct run_options *options,
+                          struct cw_error *error)
+{
+    const char *const why = bench_why_no_fold(options, config);
+    return why != NULL ? bench_refuse_unfolded(config, why, error) : CW_OK;
+}
+
+/* The fold of such a machine. Schedules of so many ranks go by rules. */
+static int check_fold(const struct config *expected, const struct run_options *options,
+                      const struct ccl_call *call, struct fold_found *found, struct cw_error *error)
+{
+    if (check_unfolded(expected, options, error) != CW_OK)
+        return error->exit_code;
+    const struct fold_request request = {
+        .config = expected, .calls = call, .count = 1, .by_rules = true};
+    const int code = fold_find(&request, found, error);
+    return code != CW_OK || found->fold.sips <= HW_UNFOLDED_SIPS_MAX
+               ? code
+               : bench_refuse_unfolded(expected, found->why, error);
+}
+
 /* Asks for the call of a run's i-th size, and writes down the choice that is made for it. */
 static int check_size(const struct config *config, const struct run_options *options,
                       enum ccl_collective collective, size_t i, struct check_choices *choices,
@@ -76,8 +99,12 @@ static int check_size(const struct config *config, const struct run_options *opt
     int code = dist_check_call(&expected, &call, error);
     if (code == CW_OK)
         code = dist_check_blocks(collective, shard, ranks, error);
+    struct fold_found found = {.schedule = NULL};
+    const bool is_large = config->hw.sip_count > HW_UNFOLDED_SIPS_MAX;
+    if (code == CW_OK && is_large)
+        code = check_fold(&expected, options, &call, &found, error);
     if (code == CW_OK)
-        code = dist_rehearse(&expected, &call, &choice, error);
+        code = dist_rehearse(&expected, &call, is_large ? &found.fold : NULL, &choice, error);
     if (code != CW_OK || choice.why[0] == '\0')
         return code;
     fprintf(choices->text, "# %s takes %s", config->ccl.algorithm, choice.name);
@@ -119,7 +146,7 @@ static int check_algorithm(const struct config *config, const struct run_options
                                     bench_check(options, config, error) != CW_OK))
         return error->exit_code;
     if (options->is_bench_named && bench_collective(options->bench) == CCL_COLLECTIVES)
-        return CW_OK; /* it runs no algorithm */
+        return check_unfolded(config, options, error); /* it runs no algorithm */
     if (check_collective(config, options, &collective, error) != CW_OK)
         return error->exit_code;
     if (options->size_count == 0)
@@ -145,13 +172,6 @@ static int check_algorithm(const struct config *config, const struct run_options
  * hours, or more memory than the machine has. */
 static void print_estimate(const struct run_options *options, const struct config *config)
 {
-    if (config->hw.sip_count > HW_UNFOLDED_SIPS_MAX) {
-        printf("# %" PRIu32
-               " SIPs: no estimate; unfolded runs have at most %u SIPs, and a run says "
-               "whether the machine folds\n",
-               config->hw.sip_count, HW_UNFOLDED_SIPS_MAX);
-        return;
-    }
     const struct study_estimate estimate = study_estimate_run(options, config);
     const double machine = (double)host_limits_memory_bytes();
     const size_t sizes = options->size_count > 0 ? options->size_count : 1;

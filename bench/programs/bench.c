@@ -146,10 +146,14 @@ struct bench_own bench_own_work(const struct run_options *options, const struct 
                                                    : (struct bench_own){.events = 0};
 }
 
-bool bench_may_fold(const struct run_options *options, const struct config *config)
+const char *bench_why_no_fold(const struct run_options *options, const struct config *config)
 {
     const struct bench_program *const program = bench_find(options->bench);
-    return program != NULL && program->folds && shortcut_is_open(SHORTCUT_FOLD, options, config);
+    const char *const why = shortcut_why_not(SHORTCUT_FOLD, options, config);
+    return why != NULL                                ? why
+           : options->fold == RUN_SHORTCUT_OFF        ? "--fold off"
+           : program->folds || program == &bench_step ? NULL
+                                                      : BENCH_FOLDS_ONE_CALL;
 }
 
 /* Whether data crosses from SIP to SIP. */

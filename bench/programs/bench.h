@@ -37,8 +37,11 @@ int bench_check(const struct run_options *options, const struct config *config,
 uint32_t bench_calls(const char *bench);
 struct bench_own bench_own_work(const struct run_options *options, const struct config *config);
 
-/* Whether a run of the options may fold its machine (--fold), if machine and calls allow it. */
-bool bench_may_fold(const struct run_options *options, const struct config *config);
+/* Why a run of the options does not fold its machine (--fold), whatever machine and calls allow, in
+ * words; NULL: it may. */
+const char *bench_why_no_fold(const struct run_options *options, const struct config *config);
+/* CW_USAGE: the machine is too large for a run without a fold; `why` it has none. */
+int bench_refuse_unfolded(const struct config *config, const char *why, struct cw_error *error);
 
 /* What a run of the options does. */
 struct config_work bench_work(const struct run_options *options, const struct config *config);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/programs/bench.h"
 #include "bench/programs/bench_algorithm.h"
 #include "bench/programs/shortcuts.h"
 #include "collectives/schedule/schedule.h"
@@ -42,9 +43,7 @@ static int find(struct bench_session *session, const struct ccl_call *calls, uin
 const char *bench_fold_why_not(const struct bench_session *session)
 {
     const char *const why = shortcut_why_not(SHORTCUT_FOLD, session->options, session->config);
-    return why != NULL                ? why
-           : !session->program->folds ? "the bench does more than one call on all ranks"
-                                      : NULL;
+    return why != NULL ? why : !session->program->folds ? BENCH_FOLDS_ONE_CALL : NULL;
 }
 
 int bench_fold_find(struct bench_session *session, struct cw_error *error)
@@ -106,15 +105,19 @@ bool bench_fold_holds(struct bench_session *session, int code, const struct cw_e
     return false;
 }
 
-int bench_fold_check_unfolded(const struct bench_session *session, struct cw_error *error)
+int bench_refuse_unfolded(const struct config *config, const char *why, struct cw_error *error)
 {
-    const uint32_t sips = session->config->hw.sip_count;
-    const char *const why = session->fold_why[0] != '\0' ? session->fold_why : "--fold off";
-    if (sips <= HW_UNFOLDED_SIPS_MAX)
+    if (config->hw.sip_count <= HW_UNFOLDED_SIPS_MAX)
         return CW_OK;
     return cw_error_set(error, CW_USAGE,
-                        "%u SIPs do not fold: %s; unfolded runs have at most %u SIPs", sips, why,
-                        HW_UNFOLDED_SIPS_MAX);
+                        "%u SIPs do not fold: %s; unfolded runs have at most %u SIPs",
+                        config->hw.sip_count, why, HW_UNFOLDED_SIPS_MAX);
+}
+
+int bench_fold_check_unfolded(const struct bench_session *session, struct cw_error *error)
+{
+    return bench_refuse_unfolded(
+        session->config, session->fold_why[0] != '\0' ? session->fold_why : "--fold off", error);
 }
 
 void bench_fold_note(const struct bench_session *session, size_t first)

@@ -7,6 +7,7 @@
 
 #include "bench/programs/bench_program.h"
 
+#define BENCH_FOLDS_ONE_CALL "the bench does more than one call on all ranks"
 /* Why no machine of the session folds, whatever it is; NULL: it may. */
 const char *bench_fold_why_not(const struct bench_session *session);
 /* Finds the widest fold for the sizes that share the current machine. session->folded says whether

@@ -188,7 +188,8 @@ static bool make_call(struct sized *sized, const struct run_options *run,
                                     .sketch = ranks <= HW_UNFOLDED_SIPS_MAX};
     bench_expect_call(run, &sized->call, &sized->config.ccl);
     sized->algorithm = ccl_algorithm_of(&sized->call, &choice, &ignored);
-    return sized->algorithm != NULL && make_schedule(sized, run, bench_may_fold(run, config));
+    return sized->algorithm != NULL &&
+           make_schedule(sized, run, bench_why_no_fold(run, config) == NULL);
 }
 
 /* PEs of a rank that run a kernel. */

@@ -38,12 +38,17 @@ int dist_make_plans(const struct config *config, uint32_t world_size, struct ins
     return check_plans(config, code, key, plans, error);
 }
 
+/* Plans for a rehearsal: of a folded machine, those of a run. */
 static int sketch_plans(const struct config *config, uint32_t world_size,
-                        struct install_plans **plans, struct cw_error *error)
+                        const struct hw_fold *fold, struct install_plans **plans,
+                        struct cw_error *error)
 {
     const char *key = "defaults.topology";
-    const int code = sketch_install_plans(world_size, config->ccl.algorithm, &config->ccl,
-                                          &config->hw, plans, &key, error);
+    const char *const name = config->ccl.algorithm;
+    const int code =
+        fold != NULL
+            ? build_folded_plans(fold, NULL, name, &config->ccl, &config->hw, plans, &key, error)
+            : sketch_install_plans(world_size, name, &config->ccl, &config->hw, plans, &key, error);
     return check_plans(config, code, key, plans, error);
 }
 
@@ -54,9 +59,17 @@ struct rehearsal {
     const struct install_plans *plans;
     const struct ccl_choice *by_call; /* the algorithm that carries the call out */
     struct tensor_space *space;
-    struct tensor **results, **others; /* [world size]; others: inputs that are not results */
+    const struct hw_fold *fold;        /* NULL: every rank is rehearsed; else representatives' */
+    uint32_t live;                     /* ranks that are */
+    struct tensor **results, **others; /* [live]; others: inputs that are not results */
     uint32_t made;                     /* ranks that have them */
 };
+
+/* The rank at a place of r->results. */
+static uint32_t rank_at(const struct rehearsal *r, uint32_t slot)
+{
+    return r->fold != NULL ? hw_fold_sip(r->fold, slot) : slot;
+}
 
 static struct tensor *place_tensor(const struct rehearsal *r, uint32_t rank, uint64_t n_elem,
                                    struct cw_error *error)
@@ -76,20 +89,21 @@ static struct tensor *place_tensor(const struct rehearsal *r, uint32_t rank, uin
     return tensor_create(r->space, plan.sip, shape, (enum dtype)r->call->dtype, &policy, error);
 }
 
-static int place_tensors(struct rehearsal *r, uint32_t rank, struct cw_error *error)
+static int place_tensors(struct rehearsal *r, uint32_t slot, struct cw_error *error)
 {
+    const uint32_t rank = rank_at(r, slot);
     const uint64_t n_elem = r->call->n_elem, ranks = r->call->world_size;
     const bool scatters = r->call->collective == CCL_REDUCE_SCATTER;
     const bool gathers = r->call->collective == CCL_ALL_GATHER;
-    r->made = rank + 1;
+    r->made = slot + 1;
     if (scatters || gathers || r->call->collective == CCL_ALL_TO_ALL) {
-        r->others[rank] = place_tensor(r, rank, n_elem, error);
-        if (r->others[rank] == NULL)
+        r->others[slot] = place_tensor(r, rank, n_elem, error);
+        if (r->others[slot] == NULL)
             return error->exit_code;
     }
     const uint64_t of_result = scatters ? n_elem / ranks : gathers ? n_elem * ranks : n_elem;
-    r->results[rank] = place_tensor(r, rank, of_result, error);
-    return r->results[rank] != NULL ? CW_OK : error->exit_code;
+    r->results[slot] = place_tensor(r, rank, of_result, error);
+    return r->results[slot] != NULL ? CW_OK : error->exit_code;
 }
 
 /* The PEs that take a shard each, as dist_call.c has them, where the configured algorithm carries
@@ -103,7 +117,8 @@ static int rehearse_layout(const struct rehearsal *r, struct cw_error *error)
         return CW_OK;
     uint32_t *const pes = malloc((size_t)hw_cubes(hw) * hw_pes(hw) * sizeof *pes);
     int code = pes != NULL ? CW_OK : cw_error_memory(error, "the rehearsal of a call");
-    for (uint32_t rank = 0; rank < r->call->world_size && code == CW_OK; rank++) {
+    for (uint32_t slot = 0; slot < r->live && code == CW_OK; slot++) {
+        const uint32_t rank = rank_at(r, slot);
         const uint32_t count = program != NULL ? schedule_program_homes(program, rank, pes)
                                                : install_plan_participants(r->plans, rank, pes);
         const struct layout_need need = {.hw = hw,
@@ -112,7 +127,7 @@ static int rehearse_layout(const struct rehearsal *r, struct cw_error *error)
                                          .pes = count,
                                          .together = ccl_adds_all_shards(algorithm),
                                          .may_have_more = plugin_is_path(r->call->ccl->validator)};
-        code = layout_check(&need, rank, r->results[rank], r->others[rank], error);
+        code = layout_check(&need, rank, r->results[slot], r->others[slot], error);
     }
     free(pes);
     return code;
@@ -122,9 +137,9 @@ static int rehearse_layout(const struct rehearsal *r, struct cw_error *error)
 static int rehearse_tensors(struct rehearsal *r, struct cw_error *error)
 {
     int code = CW_OK;
-    for (uint32_t rank = 0; rank < r->call->world_size && code == CW_OK; rank++)
-        code = place_tensors(r, rank, error);
-    const struct tensor_group group = {r->results, r->call->world_size};
+    for (uint32_t slot = 0; slot < r->live && code == CW_OK; slot++)
+        code = place_tensors(r, slot, error);
+    const struct tensor_group group = {r->results, r->live};
     if (code == CW_OK)
         code = install_plans_validate(r->plans, r->by_call->algorithm, &group, error);
     if (code == CW_OK)
@@ -166,9 +181,9 @@ static int rehearse_relay(const struct rehearsal *r, struct cw_error *error)
 
 static void drop_tensors(struct rehearsal *r)
 {
-    for (uint32_t rank = 0; rank < r->made; rank++) {
-        tensor_free(r->results[rank]);
-        tensor_free(r->others[rank]);
+    for (uint32_t slot = 0; slot < r->made; slot++) {
+        tensor_free(r->results[slot]);
+        tensor_free(r->others[slot]);
     }
     free(r->results);
     free(r->others);
@@ -184,8 +199,8 @@ static int rehearse_call(struct rehearsal *r, struct cw_error *error)
                                ? dist_ring_bytes(r->config, HW_MEMORY_HBM)
                                : (uint64_t)own * ccl->queues.n_slots * ccl->queues.slot_bytes;
     r->space = tensor_space_create(&r->config->hw, NULL, rings);
-    r->results = calloc(r->call->world_size, sizeof *r->results);
-    r->others = calloc(r->call->world_size, sizeof *r->others);
+    r->results = calloc(r->live, sizeof *r->results);
+    r->others = calloc(r->live, sizeof *r->others);
     int code = r->space != NULL && r->results != NULL && r->others != NULL
                    ? rehearse_relay(r, error)
                    : cw_error_memory(error, "the rehearsal of a call");
@@ -212,17 +227,21 @@ static void note_choice(const struct rehearsal *r, struct dist_choice *choice)
 }
 
 int dist_rehearse(const struct config *config, const struct ccl_call *call,
-                  struct dist_choice *choice, struct cw_error *error)
+                  const struct hw_fold *fold, struct dist_choice *choice, struct cw_error *error)
 {
     struct install_plans *plans;
     struct ccl_choice by_call;
     int code = dist_check_choice(config, call, &by_call, error);
     if (code == CW_OK)
-        code = sketch_plans(config, call->world_size, &plans, error);
+        code = sketch_plans(config, call->world_size, fold, &plans, error);
     if (code != CW_OK)
         return code;
-    struct rehearsal rehearsal = {
-        .config = config, .call = call, .plans = plans, .by_call = &by_call};
+    struct rehearsal rehearsal = {.config = config,
+                                  .call = call,
+                                  .plans = plans,
+                                  .by_call = &by_call,
+                                  .fold = fold,
+                                  .live = fold != NULL ? fold->sips : call->world_size};
     if (by_call.algorithm == install_plan_of(plans, 0).algorithm)
         code = dist_check_own_rings(config, by_call.algorithm, call, install_plans_rings(plans),
                                     error);

@@ -21,8 +21,9 @@ struct dist_choice {
     char why[1040]; /* with the advice of a refusal, if there is one */
 };
 /* Goes through a call of the configured algorithm's collective as far as no machine is needed. A
- * schedule is the one for config->ccl.n_elem. *choice is filled if the result is CW_OK. */
+ * schedule is the one for config->ccl.n_elem. With a fold of the machine (NULL: none) by the
+ * representatives alone. *choice is filled if the result is CW_OK. */
 int dist_rehearse(const struct config *config, const struct ccl_call *call,
-                  struct dist_choice *choice, struct cw_error *error);
+                  const struct hw_fold *fold, struct dist_choice *choice, struct cw_error *error);
 
 #endif

@@ -83,14 +83,16 @@ static uint32_t worker_of_cube(void *arg, uint32_t cube)
 /* ---- the world ------------------------------------------------------------------------------- */
 
 struct lp_plan *dist_queue_plan(const struct ccl_config *ccl, const struct hw_config *hw,
-                                const struct lp_wiring *wiring, const uint32_t *pair)
+                                const struct lp_wiring *wiring, const uint32_t *pair,
+                                const struct hw_fold *fold)
 {
     const struct lp_plan_request request = {
         .hw = hw,
         .queues = &ccl->queues,
         .pe0_alone = ccl->wiring == CCL_WIRING_PE0,
         .pair = {pair != NULL ? pair[0] : 0, pair != NULL ? pair[1] : 0},
-        .wiring = wiring};
+        .wiring = wiring,
+        .fold = fold};
     return lp_plan_create(&request);
 }
 
@@ -226,7 +228,7 @@ static int plan(struct dist *dist, struct cw_error *error)
         const uint32_t *const pair = dist->options.pair;
         if (dist_check_kernels_only(config, pair, error) != CW_OK)
             return error->exit_code;
-        dist->kernels_plan = dist_queue_plan(&config->ccl, &config->hw, NULL, pair);
+        dist->kernels_plan = dist_queue_plan(&config->ccl, &config->hw, NULL, pair, NULL);
         return dist->kernels_plan != NULL ? CW_OK : dist_no_memory(error);
     }
     const char *key;

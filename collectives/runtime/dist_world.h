@@ -146,10 +146,11 @@ struct data_pass *dist_data(struct dist *dist); /* NULL with no_data */
  * only. */
 void dist_log(struct dist *dist, struct op_log *log);
 /* The install plan of a logical topology, or (NULL) of the machine's own queues. pair: two PEs that
- * are joined by a queue of their own, if they differ; NULL: none. The caller frees. NULL: out of
- * memory. */
+ * are joined by a queue of their own, if they differ; NULL: none. `fold`: the machine's; NULL:
+ * none. The caller frees. NULL: out of memory. */
 struct lp_plan *dist_queue_plan(const struct ccl_config *ccl, const struct hw_config *hw,
-                                const struct lp_wiring *wiring, const uint32_t *pair);
+                                const struct lp_wiring *wiring, const uint32_t *pair,
+                                const struct hw_fold *fold);
 /* ---- for workers ----------------------------------------------------------------------------- */
 
 /* The calling worker's rank. In a worker of dist_spawn() without a process group it is an error.

@@ -589,7 +589,7 @@ static int end_plans(struct install_plans **out, int code, const char **key, str
         code = plans->algorithm->schedule != NULL ? wire_schedule(plans, key, error)
                                                   : wire(plans, key, error);
     if (code == CW_OK && !plans->places_only && !plans->policy_only) {
-        plans->queues = dist_queue_plan(plans->config, plans->hw, plans->wiring, NULL);
+        plans->queues = dist_queue_plan(plans->config, plans->hw, plans->wiring, NULL, plans->fold);
         code = plans->queues != NULL ? CW_OK : install_plan_no_memory(error);
     }
     if (code != CW_OK) {

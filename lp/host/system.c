@@ -331,7 +331,8 @@ static struct cw_sim *create_simulation(struct lp_system *system, struct cw_erro
     return sim;
 }
 
-static int check_queues(const struct lp_needs *needs, struct cw_error *error)
+static int check_queues(const struct lp_needs *needs, const struct hw_config *hw,
+                        struct cw_error *error)
 {
     const uint32_t contexts = needs->contexts > 0 ? needs->contexts : 1;
     if (needs->queues > LP_PE_QUEUES_MAX)
@@ -342,6 +343,11 @@ static int check_queues(const struct lp_needs *needs, struct cw_error *error)
                             "%u hardware queues of a PE, for kernels of up to %u contexts each; "
                             "legal are %d contexts in all",
                             needs->queues, contexts, LP_PE_CONTEXTS_MAX);
+    if ((uint64_t)needs->queues * hw_pe_count(hw) >= UINT32_MAX) /* lp_peer_key() */
+        return cw_error_set(error, CW_USAGE,
+                            "%u hardware queues of each of %u PEs; legal are fewer than 2^32 - 1 "
+                            "in all",
+                            needs->queues, hw_pe_count(hw));
     return CW_OK;
 }
 
@@ -381,7 +387,7 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
         system->options.engine.sync = CW_SEQUENTIAL;
         system->options.engine.worker_count = 1;
     }
-    if (check_queues(&options->needs, error) != CW_OK) {
+    if (check_queues(&options->needs, options->hw, error) != CW_OK) {
         lp_system_free(system);
         return NULL;
     }

@@ -165,6 +165,59 @@ static json_t *row_of(json_t *document, size_t i)
     return json_array_get(json_object_get(document, "results"), i);
 }
 
+/* What a run writes to --links. */
+static char *links_of(const char *line, size_t *lines)
+{
+    struct run_output run =
+        run_line(0, "%s --no-data --quiet --links %s", line, in_folder("huge.csv"));
+    run_output_free(&run);
+    char *const text = read_file(in_folder("huge.csv"));
+    *lines = 0;
+    for (const char *at = text; *at != '\0'; at++)
+        *lines += *at == '\n';
+    return text;
+}
+
+/* Of machines that run folded alone a table of links has a row for all links that are alike: no
+ * more rows than links and PEs of one SIP of 16 cubes. */
+static void huge_machines_have_rows_of_classes(void **state)
+{
+    size_t lines;
+    (void)state;
+    char *text = links_of(HUGE_LRAB, &lines);
+    assert_true(lines < 400);
+    assert_non_null(strstr(text, ",sip_link,\"sip_link E\",\"0-32767\",32768,4177920,"));
+    assert_non_null(strstr(text, ",pe,\"\",\"0-32767.10.0\",32768,"));
+    free(text);
+    /* each of n SIPs sends n - 1 tensors through the switch */
+    text = links_of("run --algorithm lrab_hierarchical_allreduce --bytes 1KiB --set "
+                    "system.sips.topology=switch --set system.sips.count=20000",
+                    &lines);
+    assert_true(lines < 400);
+    assert_non_null(strstr(text, ",\"sip_link to sip 0-19999\",\"x0\",20000,20478976,"));
+    free(text);
+    expect_refusal(
+        "run --no-data --algorithm lrab_hierarchical_allreduce --svg /tmp/none.svg --set "
+        "system.sips.count=131072",
+        "a drawing has room for 65536 SIPs of 1024 cubes; the machine has 131072 of 16");
+}
+
+/* What a run refuses, check refuses; else it estimates the SIPs that are simulated. */
+static void huge_machines_are_checked_as_they_run(void **state)
+{
+    (void)state;
+    struct run_output output =
+        run_line(0, "check --no-data --algorithm torus_rs_ag --bytes-per-rank 8MiB" HUGE_TORUS);
+    assert_non_null(strstr(output.out, "# estimate of a run of 1 size, without tensor data"));
+    assert_non_null(strstr(output.out, " k events, ")); /* of one SIP; all: some thousand million */
+    run_output_free(&output);
+    expect_refusal("check --algorithm torus_rs_ag --bytes-per-rank 8MiB" HUGE_TORUS,
+                   "32768 SIPs do not fold: each rank has values of its own");
+    expect_refusal("check --no-data --algorithm torus_rs_ag --bytes-per-rank 100KiB" HUGE_TORUS,
+                   "32768 SIPs do not fold: 51200 elements per shard have chunks of unequal");
+    expect_refusal("check --no-data --bench gemm" HUGE_TORUS, "32768 SIPs do not fold: ");
+}
+
 /* All members of the rows, but for what says how they came about. */
 static void expect_same_rows(json_t *a, json_t *b)
 {
@@ -266,6 +319,8 @@ int main(void)
         cmocka_unit_test(more_than_16384_sips_run_folded_alone),
         cmocka_unit_test(more_than_16384_sips_fold_by_proof),
         cmocka_unit_test(schedules_of_more_than_16384_ranks_fold_by_proof),
+        cmocka_unit_test(huge_machines_have_rows_of_classes),
+        cmocka_unit_test(huge_machines_are_checked_as_they_run),
         cmocka_unit_test(the_environment_switches_all_off),
         cmocka_unit_test(a_folded_run_shows_the_whole_machine),
         cmocka_unit_test(the_fold_hash_is_the_same_every_time),

@@ -10,7 +10,7 @@
 /* Asks every PE. */
 static uint64_t counted_one_by_one(const struct config *config)
 {
-    struct lp_plan *const plan = dist_queue_plan(&config->ccl, &config->hw, NULL, NULL);
+    struct lp_plan *const plan = dist_queue_plan(&config->ccl, &config->hw, NULL, NULL, NULL);
     assert_non_null(plan);
     uint64_t pairs = 0;
     for (uint32_t pe = 0; pe < hw_pe_count(&config->hw); pe++)

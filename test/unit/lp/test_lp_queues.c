@@ -346,6 +346,14 @@ static void a_queue_that_is_not_there_is_refused(void **state)
     assert_string_equal(m->error.text, "6 hardware queues of a PE, for kernels of up to 3 contexts "
                                        "each; legal are 16 contexts in all");
     machine_free(m);
+    m = machine_of_pes(2, 1); /* the accounts of peers have numbers of 32 bits */
+    m->hw.sip_count = HW_SIPS_MAX;
+    m->hw.cube_w = m->hw.cube_h = 4;
+    m->needs.queues = LP_PE_QUEUES_MAX;
+    assert_false(machine_build(m));
+    assert_non_null(strstr(m->error.text, "8 hardware queues of each of "));
+    assert_non_null(strstr(m->error.text, " PEs; legal are fewer than 2^32 - 1 in all"));
+    machine_free(m);
 }
 
 int main(void)

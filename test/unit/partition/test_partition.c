@@ -353,7 +353,7 @@ static struct lp_cut lp_cut_of(const struct config *config, const char *name, ui
     struct lp_model model;
     struct lp_cut cut;
     lp_layout_init(&model, &config->hw, &config->ccl.queues, (struct lp_needs){0}, NULL);
-    struct lp_plan *const plan = dist_queue_plan(&config->ccl, &config->hw, NULL, NULL);
+    struct lp_plan *const plan = dist_queue_plan(&config->ccl, &config->hw, NULL, NULL, NULL);
     assert_non_null(plan);
     model.plan[1] = plan;
     uint32_t *const cube_worker = placed(name, &config->hw, workers);
@@ -448,7 +448,7 @@ static int64_t *least_delays_of(const struct config *config, const char *name, u
     struct lp_model model;
     struct lp_cut cut;
     lp_layout_init(&model, &config->hw, &config->ccl.queues, (struct lp_needs){0}, NULL);
-    struct lp_plan *const plan = dist_queue_plan(&config->ccl, &config->hw, NULL, pair);
+    struct lp_plan *const plan = dist_queue_plan(&config->ccl, &config->hw, NULL, pair, NULL);
     model.plan[1] = plan;
     uint32_t *const cube_worker = placed(name, &config->hw, workers);
     uint32_t *const lp_worker = calloc(model.lps.count, sizeof *lp_worker);
