@@ -54,7 +54,7 @@ LEVELS = [("[{ring_1d: 4}, {switch: 4}]", 16), ("[{torus_2d: [2, 4]}, {switch: 2
 RATES = [0.5, 5, 33, 70, 300]
 COMPARED = {"reference": None, "table": None, "drawn": 2000, "steps": 500}  # how many lines; None: all that there are
 SAMPLE = {"reference": 6, "table": 0, "drawn": 8, "steps": 4}
-LARGEST = 16 << 20  # bytes of all ranks of a line of the table
+LARGEST = 2 << 20  # bytes of all ranks of a line of the table
 LINKS = ["hbm", "pe_noc", "noc", "noc_ucie", "ucie", "sip_link", "sio", "hccs", "tcm", "hub"]
 
 
@@ -243,11 +243,12 @@ def ways_of(line, document, asked, folder):
         other = run(line, ["--sync", "conservative", "--threads", "1"], folder)
         if not isinstance(other, str) and not other["results"][0]["shortcuts"]["fold"]:
             turns = "other turns"
+    alone = "there is one SIP" if document["topology"]["sips"] == 1 else ""
     rows = document["results"][:1] if "step" in document else [row for row in document["results"] if row["not_run"] is None]
     ways = []
     for row in rows:
         taken = row["shortcuts"]
-        why = taken["why_not"] or ("--fold off was asked for" if "--fold" in asked else "")
+        why = taken["why_not"] or ("--fold off was asked for" if "--fold" in asked else alone)
         ways.append({"fold": taken["fold"] and f"{taken['fold']}, {turns}", "sips": taken["sips_simulated"], "why": numberless(why),
                      "repeats": taken["iterations_simulated"] is not None, "replays": taken["operations_simulated"] is not None})
     return ways

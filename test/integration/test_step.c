@@ -295,6 +295,25 @@ static const char *times_hash(const json_t *root)
     return json_string_value(json_object_get(json_object_get(root, "step"), "times_hash"));
 }
 
+/* Every other rank computes longer: two are simulated, and the row says why not one. */
+static void the_row_says_why_no_fewer_ranks_are_simulated(void **state)
+{
+    (void)state;
+    json_t *const root = run_json("step --quiet --fold on %s",
+                                  write_file("half.yaml", "workload:\n"
+                                                          "  ranks: 4\n"
+                                                          "  ops:\n"
+                                                          "    - {flops: 1e6 + 1e5 * (rank % 2)}\n"
+                                                          "    - {collective: all_reduce, bytes: "
+                                                          "64KiB}\n"));
+    const json_t *const shortcuts =
+        json_object_get(json_array_get(json_object_get(root, "results"), 0), "shortcuts");
+    assert_true(number_at(shortcuts, "sips_simulated") == 2);
+    assert_non_null(
+        strstr(json_string_value(json_object_get(shortcuts, "why_not")), "half.yaml:4:7"));
+    json_decref(root);
+}
+
 /* One rank of 4 that computes longer leaves nothing alike; else one of each stage is simulated, and
  * the times are the same. */
 static void alike_ranks_are_simulated_once(void **state)
@@ -455,6 +474,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(alike_ranks_are_simulated_once),
+        cmocka_unit_test(the_row_says_why_no_fewer_ranks_are_simulated),
         cmocka_unit_test(a_pipeline_s_json),
         cmocka_unit_test(the_same_on_two_threads),
         cmocka_unit_test(tables_and_timeline),
