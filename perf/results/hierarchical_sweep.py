@@ -7,6 +7,7 @@ Times are simulated, so the table is the same on any machine.
 """
 import argparse
 import concurrent.futures
+import json
 import pathlib
 import re
 import subprocess
@@ -27,12 +28,14 @@ INSIDE = ("lrab", "lines", "direct")
 
 def run(program, ranks, size, options):
     """The time in us and the choice; None: refused."""
-    command = [program, "run", "--no-data", "--bytes", size, "--set",
+    command = [program, "run", "--no-data", "--json", "-", "--bytes", size, "--set",
                f"system.sips.count={ranks}"] + options
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time = re.search(r"^ +\d+ +\d+ +\w+ +\w+ +([\d.]+) ", done.stdout, re.M)
-    taken = re.search(r"takes hierarchical \((.*?)\):", done.stderr)
-    return (float(time[1]), taken[1] if taken else "") if time else None
+    if done.returncode != 0:
+        return None
+    row = json.loads(done.stdout)["results"][0]
+    taken = re.fullmatch(r"hierarchical \((.*)\)", row["algorithm"])
+    return row["time_ns"] / 1000, taken[1] if taken else ""
 
 
 def hierarchical(**parameters):

@@ -19,7 +19,6 @@ import csv
 import io
 import json
 import pathlib
-import re
 import subprocess
 import sys
 import threading
@@ -164,16 +163,17 @@ class Kept:
 
 
 def run(program, collective, topology, ranks, size, algorithm, parameters):
-    """The time in us, None: it cannot be run; and the choice that standard error reports."""
-    command = [program, "run", "--bench", BENCH.get(collective, "ccl_" + collective),
+    """The time in us, None: it cannot be run; and the schedule that ran."""
+    command = [program, "run", "--bench", BENCH.get(collective, "ccl_" + collective), "--json", "-",
                "--algorithm", algorithm, "--no-data", "--bytes", str(size),
                "--set", f"system.sips.count={ranks}", "--set", f"system.sips.topology={topology}"]
     for key, value in parameters.items():
         command += ["--set", f"algorithms.{algorithm}.{key}={value}"]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time = re.search(rf"^ +{size} +\d+ +\S+ +\S+ +([\d.]+) ", done.stdout, re.M)
-    taken = re.search(r"takes (.*?): \d+ bytes", done.stderr)
-    return float(time[1]) if time else None, taken[1] if taken else None
+    if done.returncode != 0:
+        return None, None
+    row = json.loads(done.stdout)["results"][0]
+    return round(row["time_ns"] / 1000, 3), row["algorithm"]
 
 
 def rows_of(kept, program, collective, topology, ranks, sizes):
