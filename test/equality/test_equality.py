@@ -275,7 +275,7 @@ def compare(line, folder, number):
     if isinstance(on, str):
         return differ, [{"fold": None, "why": "the run fails", "sips": None, "repeats": False, "replays": False}]
     ways = ways_of(line, on, asked, folder)
-    if asked == [] and not any(way["fold"] for way in ways) and len({way["why"] for way in ways}) == 1 and ways[0]["why"]:
+    if asked == [] and on["topology"]["sips"] > 1 and not any(way["fold"] for way in ways) and len({way["why"] for way in ways}) == 1 and ways[0]["why"]:
         differ += refusal_differs(line, ways[0]["why"], folder)
     return differ, ways
 
@@ -372,10 +372,13 @@ def kind_of(way):
 
 def reason_of(way):
     """Without the algorithm, the part and the operation."""
-    why = re.sub(r"^(group # of \w+: )?[\w ,#]+( \([\w ,]+\))?: ", "", way["why"] or "no reason said")
+    why = re.sub(r"^(group # of \w+: )?[\w ,#]+( \([\w ,#]+\))?(, # (turns|rings|threads))?: ", "", way["why"] or "the topology has no wider fold")
     why = re.sub(r" a late \w+", " a late part", re.sub(r"jitter of \w+", "jitter of a part", why))
-    why = re.sub(r"(torus|mesh)_#d(_no_wrap)?|levels", "the topology", why)
-    return re.sub(r"^rank #'s [\w ]+ \(\S+\) has", "rank #'s operation has", re.sub(r"^\w+ is a kernel", "the algorithm is a kernel", why))
+    why = re.sub(r"(torus|mesh)_#d(_no_wrap)?|levels", "the topology", re.sub(r"^group # of \w+ becomes", "a group becomes", why))
+    return re.sub(r"^rank #'s [\w ]+ \(\S+\)", "rank #'s operation", re.sub(r"^\w+ is a kernel", "the algorithm is a kernel", why))
+
+
+MET = "events of different SIPs meet on one part at one instant"
 
 
 def counts_table(title, names, counts):
@@ -391,6 +394,7 @@ def counts_table(title, names, counts):
 def page(kept):
     names = list(COMPARED)
     ways, folds, why_part, why_not = ({name: collections.Counter() for name in names} for _ in range(4))
+    size = {name: COMPARED[name] or len(list(LISTED[name]())) for name in names}
     for outcome in kept.outcomes.values():
         name = outcome["set"]
         ways[name]["lines"] += 1
@@ -404,17 +408,22 @@ def page(kept):
                 why_not[name][reason_of(way)] += 1
             elif way["sips"] > 1:
                 why_part[name][reason_of(way)] += 1
-    for name in names:
-        ways[name]["lines in all"] = COMPARED[name] or len(list(LISTED[name]()))
     seeds = sorted({outcome["seed"] for outcome in kept.outcomes.values() if outcome["set"] in DRAWN})
+    every = [way for outcome in kept.outcomes.values() for way in outcome["ways"]]
+    other = sum("other turns" in (way["fold"] or "") for way in every)
+    met = sum(MET in way["why"] for way in every)
     return f"""# Runs with shortcuts beside runs without
 
 Made by `EQUALITY_SEED={','.join(map(str, seeds))} test/equality/test_equality.py --all --keep FILE --write perf/results/equality.md`. Each line runs twice, with `--fold`, `--repeat` and `--replay` at their defaults and with all of them off. Compared are all figures of all rows (times, waits, phases, bounds), every link's bytes, busy times and queues, and of a step its times' hash. `reference`: the cases of the design records. `table`: all candidates of the table of choices (`schedule_choice.md`), up to {LARGEST >> 20} MiB of all ranks together. `drawn`: machines × algorithms × sizes × iterations. `steps`: computations, messages and collectives of two sets of groups that cross, and of all ranks. Numbers in reasons are written as #.
 
-{counts_table("", names, ways)}
+Lines in the sets: {", ".join(f"`{name}` {size[name]:,}" for name in names)}.
+
+{counts_table("compared", names, ways)}
 A row is a size of a line, or a step. Of the steps a third run with `--replay on`, and a third with `--replay on` and `--fold off`.
 
 {counts_table("rows", names, folds)}
+Turns that are no translations are watched: {other} rows kept them, and {met} ran again without, since events of different SIPs met (HARDWARE.md, "Folded machines").
+
 Why more than one SIP was simulated:
 
 {counts_table("reason", names, why_part)}
