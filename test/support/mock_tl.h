@@ -31,6 +31,7 @@
 
 #include "collectives/data/dtype.h"
 #include "lp/kernel/tl.h"
+#include "test/support/tl_stand_in.h"
 
 enum {
     MOCK_PES_MAX = 64,
@@ -279,7 +280,6 @@ static inline bool mock_run(struct mock *m) { return mock_run_from(m, 0); }
 
 const struct tl_args *tl_args(const struct tl *tl) { return &tl->p->args; }
 struct hw_place tl_place(const struct tl *tl) { return (struct hw_place){tl->index, 0, 0}; }
-uint64_t tl_shard(const struct tl *tl) { return tl->p->args.tensor; }
 uint32_t tl_pe_id(const struct tl *tl) { return (void)tl, 0; }
 uint32_t tl_num_pes(const struct tl *tl) { return (void)tl, 1; }
 uint32_t tl_program_id(const struct tl *tl) { return (void)tl, 0; }
@@ -296,20 +296,6 @@ enum hw_dir tl_dir(const struct tl *tl, const char *name)
         if (tl_installed(tl, dir) && strcmp(tl->p->queue[dir].name, name) == 0)
             return dir;
     return HW_DIRS_MAX;
-}
-uint32_t tl_tile_elems(const struct tl *tl)
-{
-    return tl->m->slot_bytes / tl_itemsize((enum lp_dtype)tl->p->args.dtype);
-}
-uint32_t tl_tiles(const struct tl *tl)
-{
-    return (uint32_t)((tl->p->args.n_elem + tl_tile_elems(tl) - 1) / tl_tile_elems(tl));
-}
-uint32_t tl_tile_bytes(const struct tl *tl, uint32_t tile)
-{
-    const uint64_t left = tl->p->args.n_elem - (uint64_t)tile * tl_tile_elems(tl);
-    return (uint32_t)(left < tl_tile_elems(tl) ? left : tl_tile_elems(tl)) *
-           tl_itemsize((enum lp_dtype)tl->p->args.dtype);
 }
 void tl_phase(struct tl *tl, uint32_t index)
 {
@@ -392,29 +378,6 @@ void tl_recv_any_tile(struct tl *tl, struct tl_tile tile)
 {
     mock_begin(tl, MOCK_RECV_ANY, 0, tile.bytes);
 }
-void tl_send_bytes(struct tl *tl, enum hw_dir dir, struct lp_operand src, uint32_t bytes)
-{
-    tl_send_tile(tl, dir, src, (struct tl_tile){.bytes = bytes});
-}
-void tl_recv_bytes(struct tl *tl, enum hw_dir dir, uint32_t bytes)
-{
-    tl_recv_tile(tl, dir, (struct tl_tile){.bytes = bytes});
-}
-static inline void mock_lacks(struct tl *tl, const char *call)
-{
-    (void)tl;
-    fail_msg("the mock runtime has no %s", call);
-}
-void tl_recv_async_tile(struct tl *tl, enum hw_dir dir, struct tl_tile tile)
-{
-    (void)dir, (void)tile, mock_lacks(tl, "recv_async");
-}
-struct tl_future tl_future(const struct tl *tl)
-{
-    (void)tl;
-    return (struct tl_future){0};
-}
-void tl_wait(struct tl *tl, struct tl_future future) { (void)future, mock_lacks(tl, "wait"); }
 void tl_recv_all_tile(struct tl *tl, uint32_t dirs, struct tl_tile tile)
 {
     mock_begin(tl, MOCK_RECV_ALL, 0, tile.bytes);
@@ -505,45 +468,8 @@ void tl_wait_notify(struct tl *tl, uint32_t peer, uint32_t tag)
 
 /* ---- calls of lp/kernel/tl.h that are not there ---------------------------------------------- */
 
-void tl_fork(struct tl *tl, uint32_t streams) { (void)streams, mock_lacks(tl, "fork"); }
-void tl_join(struct tl *tl) { mock_lacks(tl, "join"); }
-void tl_barrier(struct tl *tl) { mock_lacks(tl, "barrier"); }
-void tl_recv_into_tile(struct tl *tl, enum hw_dir dir, struct lp_operand dst, struct tl_tile tile)
-{
-    (void)dir, (void)dst, (void)tile, mock_lacks(tl, "recv_into");
-}
-void tl_recv_any_into_tile(struct tl *tl, struct lp_operand dst, struct tl_tile tile)
-{
-    (void)dst, (void)tile, mock_lacks(tl, "recv_any_into");
-}
-void tl_cast(struct tl *tl, uint32_t dst, struct lp_operand a, enum lp_dtype from, enum lp_dtype to,
-             uint32_t elements)
-{
-    (void)dst, (void)a, (void)from, (void)to, (void)elements, mock_lacks(tl, "cast");
-}
-void tl_dot(struct tl *tl, uint32_t dst, struct lp_operand a, struct lp_operand b, uint32_t m,
-            uint32_t n, uint32_t k, uint8_t sums)
-{
-    (void)dst, (void)a, (void)b, (void)m, (void)n, (void)k, (void)sums, mock_lacks(tl, "dot");
-}
-void tl_work(struct tl *tl, enum tl_block block, int64_t ps)
-{
-    (void)block, (void)ps, mock_lacks(tl, "work");
-}
-void tl_pieces(struct tl *tl, uint32_t tiles) { (void)tl, (void)tiles; }
-
-void tl_work_async(struct tl *tl, enum tl_block block, int64_t ps)
-{
-    (void)block, (void)ps, mock_lacks(tl, "work_async");
-}
-struct tl_begun tl_begun(const struct tl *tl)
-{
-    (void)tl;
-    return (struct tl_begun){0};
-}
-void tl_wait_work(struct tl *tl, struct tl_begun begun)
-{
-    (void)begun, mock_lacks(tl, "wait_work");
-}
+void tl_fork(struct tl *tl, uint32_t streams) { (void)streams, stand_in_lacks(tl, "fork"); }
+void tl_join(struct tl *tl) { stand_in_lacks(tl, "join"); }
+void tl_barrier(struct tl *tl) { stand_in_lacks(tl, "barrier"); }
 
 #endif

@@ -28,6 +28,7 @@
 #include "hw/arithmetic.h"
 #include "hw/structure.h"
 #include "lp/kernel/tl.h"
+#include "test/support/tl_stand_in.h"
 
 enum rehearsed {
     REHEARSED_LOAD,
@@ -153,7 +154,6 @@ static inline void rehearse(struct rehearsal *r, const struct tl_kernel *kernel)
 
 const struct tl_args *tl_args(const struct tl *tl) { return &tl->r->args; }
 struct hw_place tl_place(const struct tl *tl) { return tl->r->place; }
-uint64_t tl_shard(const struct tl *tl) { return tl->r->args.tensor; }
 uint32_t tl_pe_id(const struct tl *tl) { return tl->r->place.pe; }
 uint32_t tl_num_pes(const struct tl *tl) { return hw_pes(tl->r->hw); }
 uint32_t tl_program_id(const struct tl *tl)
@@ -176,22 +176,7 @@ enum hw_dir tl_dir(const struct tl *tl, const char *name)
     (void)tl, (void)name;
     return HW_DIRS_MAX;
 }
-uint32_t tl_tile_elems(const struct tl *tl)
-{
-    return tl->r->slot_bytes / tl_itemsize((enum lp_dtype)tl->r->args.dtype);
-}
-uint32_t tl_tiles(const struct tl *tl)
-{
-    return (uint32_t)((tl->r->args.n_elem + tl_tile_elems(tl) - 1) / tl_tile_elems(tl));
-}
-uint32_t tl_tile_bytes(const struct tl *tl, uint32_t tile)
-{
-    const uint64_t left = tl->r->args.n_elem - (uint64_t)tile * tl_tile_elems(tl);
-    return (uint32_t)(left < tl_tile_elems(tl) ? left : tl_tile_elems(tl)) *
-           tl_itemsize((enum lp_dtype)tl->r->args.dtype);
-}
 void tl_phase(struct tl *tl, uint32_t index) { rehearsal_note(tl, REHEARSED_PHASE, 0, index); }
-void tl_pieces(struct tl *tl, uint32_t tiles) { (void)tl, (void)tiles; }
 
 /* ---- memories and arithmetic ----------------------------------------------------------------- */
 
@@ -262,19 +247,11 @@ void tl_send_tile(struct tl *tl, enum hw_dir dir, struct lp_operand src, struct 
 {
     rehearsal_queue(tl, REHEARSED_SEND, dir, rehearsal_space(tl->r, src), tile.bytes);
 }
-void tl_send_bytes(struct tl *tl, enum hw_dir dir, struct lp_operand src, uint32_t bytes)
-{
-    tl_send_tile(tl, dir, src, (struct tl_tile){.bytes = bytes});
-}
-void tl_recv_bytes(struct tl *tl, enum hw_dir dir, uint32_t bytes)
-{
-    rehearsal_queue(tl, REHEARSED_RECV, dir, 0, bytes);
-    tl->r->received_dir = (uint8_t)dir;
-    tl->r->received++;
-}
 void tl_recv_tile(struct tl *tl, enum hw_dir dir, struct tl_tile tile)
 {
-    tl_recv_bytes(tl, dir, tile.bytes);
+    rehearsal_queue(tl, REHEARSED_RECV, dir, 0, tile.bytes);
+    tl->r->received_dir = (uint8_t)dir;
+    tl->r->received++;
 }
 struct lp_operand tl_received_from(const struct tl *tl, enum hw_dir dir)
 {
@@ -327,15 +304,10 @@ void tl_barrier(struct tl *tl) { rehearsal_note(tl, REHEARSED_BARRIER, 0, 0); }
 
 /* ---- calls that are not there ---------------------------------------------------------------- */
 
-static inline void rehearsal_lacks(const struct tl *tl, const char *call)
-{
-    (void)tl;
-    fail_msg("a rehearsal has no %s", call);
-}
 void tl_store_to(struct tl *tl, uint32_t peer, struct lp_operand dst, struct lp_operand src,
                  uint32_t bytes)
 {
-    (void)peer, (void)dst, (void)src, (void)bytes, rehearsal_lacks(tl, "store_to");
+    (void)peer, (void)dst, (void)src, (void)bytes, stand_in_lacks(tl, "store_to");
 }
 void tl_store_to_async(struct tl *tl, uint32_t peer, struct lp_operand dst, struct lp_operand src,
                        uint32_t bytes, uint32_t handle)
@@ -349,7 +321,7 @@ void tl_store_direct_async(struct tl *tl, uint32_t peer, struct lp_operand dst,
 }
 void tl_load_from(struct tl *tl, uint32_t tcm, uint32_t peer, struct lp_operand src, uint32_t bytes)
 {
-    (void)tcm, (void)peer, (void)src, (void)bytes, rehearsal_lacks(tl, "load_from");
+    (void)tcm, (void)peer, (void)src, (void)bytes, stand_in_lacks(tl, "load_from");
 }
 void tl_load_from_async(struct tl *tl, uint32_t tcm, uint32_t peer, struct lp_operand src,
                         uint32_t bytes, uint32_t handle)
@@ -358,56 +330,11 @@ void tl_load_from_async(struct tl *tl, uint32_t tcm, uint32_t peer, struct lp_op
 }
 void tl_recv_any_tile(struct tl *tl, struct tl_tile tile)
 {
-    (void)tile, rehearsal_lacks(tl, "recv_any");
+    (void)tile, stand_in_lacks(tl, "recv_any");
 }
 void tl_recv_all_tile(struct tl *tl, uint32_t dirs, struct tl_tile tile)
 {
-    (void)dirs, (void)tile, rehearsal_lacks(tl, "recv_all");
-}
-void tl_recv_async_tile(struct tl *tl, enum hw_dir dir, struct tl_tile tile)
-{
-    (void)dir, (void)tile, rehearsal_lacks(tl, "recv_async");
-}
-void tl_recv_into_tile(struct tl *tl, enum hw_dir dir, struct lp_operand dst, struct tl_tile tile)
-{
-    (void)dir, (void)dst, (void)tile, rehearsal_lacks(tl, "recv_into");
-}
-void tl_recv_any_into_tile(struct tl *tl, struct lp_operand dst, struct tl_tile tile)
-{
-    (void)dst, (void)tile, rehearsal_lacks(tl, "recv_any_into");
-}
-struct tl_future tl_future(const struct tl *tl)
-{
-    rehearsal_lacks(tl, "future");
-    return (struct tl_future){0};
-}
-void tl_wait(struct tl *tl, struct tl_future future) { (void)future, rehearsal_lacks(tl, "wait"); }
-void tl_cast(struct tl *tl, uint32_t dst, struct lp_operand a, enum lp_dtype from, enum lp_dtype to,
-             uint32_t elements)
-{
-    (void)dst, (void)a, (void)from, (void)to, (void)elements, rehearsal_lacks(tl, "cast");
-}
-void tl_dot(struct tl *tl, uint32_t dst, struct lp_operand a, struct lp_operand b, uint32_t m,
-            uint32_t n, uint32_t k, uint8_t sums)
-{
-    (void)dst, (void)a, (void)b, (void)m, (void)n, (void)k, (void)sums, rehearsal_lacks(tl, "dot");
-}
-void tl_work(struct tl *tl, enum tl_block block, int64_t ps)
-{
-    (void)block, (void)ps, rehearsal_lacks(tl, "work");
-}
-void tl_work_async(struct tl *tl, enum tl_block block, int64_t ps)
-{
-    (void)block, (void)ps, rehearsal_lacks(tl, "work_async");
-}
-struct tl_begun tl_begun(const struct tl *tl)
-{
-    rehearsal_lacks(tl, "begun");
-    return (struct tl_begun){0};
-}
-void tl_wait_work(struct tl *tl, struct tl_begun begun)
-{
-    (void)begun, rehearsal_lacks(tl, "wait_work");
+    (void)dirs, (void)tile, stand_in_lacks(tl, "recv_all");
 }
 
 #endif
