@@ -276,9 +276,10 @@ static void what_makes_no_sense_is_refused_with_its_place(void **state)
                 LINK("ucie", "mean_ns=3") "--set fabric.contention=none",
             "jitter.links.ucie.distribution: with fabric.contention none a draw for each operation "
             "would let tiles overtake each other");
-    struct run_output output =
-        run_line(0, "run --set fabric.contention=none " LINK("ucie", "distribution=exponential")
-                        LINK("ucie", "mean_ns=3") LINK("ucie", "each=instance"));
+    struct run_output output = run_line(
+        0,
+        "run --bytes 16KiB --set fabric.contention=none " LINK("ucie", "distribution=exponential")
+            LINK("ucie", "mean_ns=3") LINK("ucie", "each=instance"));
     run_output_free(&output);
 }
 
