@@ -622,7 +622,11 @@ static bool takes_shortcut(const struct result_row *row)
     return taken->sips.of + taken->iterations.of + taken->operations.of > 0;
 }
 
-/* What was simulated of each row that ran; rows in line that are alike in it together. */
+/* A run of fewer SIPs takes no time worth saving. */
+enum { SIPS_WORTH_A_WORD = 64 };
+
+/* What was simulated of each row that ran; rows in line that are alike in it together. And why all
+ * SIPs of a step or of a large machine were. */
 static void print_shortcuts(FILE *file, const struct result *result)
 {
     size_t first = 0, next;
@@ -655,9 +659,10 @@ static void print_shortcuts(FILE *file, const struct result *result)
         if (row->sips.of > 0 && row->why[0] != '\0')
             fprintf(file, "# not fewer: %s\n", row->why);
     }
-    if (result->step != NULL && result->row_count > 0 && result->rows[0].shortcuts.sips.of == 0 &&
-        result->rows[0].shortcuts.why[0] != '\0')
-        fprintf(file, "# simulated: all SIPs: %s\n", result->rows[0].shortcuts.why);
+    if (first < result->row_count && result->rows[first].shortcuts.sips.of == 0 &&
+        result->rows[first].shortcuts.why[0] != '\0' &&
+        (result->step != NULL || result->sips >= SIPS_WORTH_A_WORD))
+        fprintf(file, "# simulated: all SIPs: %s\n", result->rows[first].shortcuts.why);
 }
 
 /* Of the representatives of a folded run alone: no rate of it is the engine's. */

@@ -84,6 +84,24 @@ static void a_size_that_does_not_run_keeps_no_other_from_folding(void **state)
     }
 }
 
+static void a_run_of_64_sips_says_why_none_fold(void **state)
+{
+    static const char *const lines[][2] = {
+        {"--preset pod64 --no-data --bench ccl_broadcast",
+         "# simulated: all SIPs: rank 0 is the root of a spanning tree, and others are not\n"},
+        {"--preset pod64", "# simulated: all SIPs: each rank has values of its own: give "},
+        {"--preset pod64 --no-data --fold off", NULL},
+        {"--set system.sips.count=63", NULL}};
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct run_output output = run_line(0, "run --n-elem 64 %s", lines[i][0]);
+        if ((strstr(output.out, lines[i][1] != NULL ? lines[i][1] : "# simulated:") != NULL) !=
+            (lines[i][1] != NULL))
+            fail_msg("%s: %s", lines[i][0], output.out);
+        run_output_free(&output);
+    }
+}
+
 #define HUGE_TORUS                                                                                 \
     " --set system.sips.topology=torus_2d --set system.sips.w=256 --set system.sips.h=128 --set "  \
     "system.sips.count=32768"
@@ -316,6 +334,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_needs_all_events_refuses_on),
         cmocka_unit_test(a_size_that_does_not_run_keeps_no_other_from_folding),
+        cmocka_unit_test(a_run_of_64_sips_says_why_none_fold),
         cmocka_unit_test(more_than_16384_sips_run_folded_alone),
         cmocka_unit_test(more_than_16384_sips_fold_by_proof),
         cmocka_unit_test(schedules_of_more_than_16384_ranks_fold_by_proof),
