@@ -10,10 +10,10 @@
 
 enum { TIMES_MAX = 36, BYTES = 16384 };
 
-static struct workload_op reduces(uint32_t set, uint64_t bytes)
+static struct workload_op calls(uint32_t set, uint8_t collective, uint64_t bytes)
 {
     return (struct workload_op){.kind = WORKLOAD_COLLECTIVE,
-                                .collective = CCL_ALL_REDUCE,
+                                .collective = collective > 0 ? collective : CCL_ALL_REDUCE,
                                 .redop = REDOP_SUM,
                                 .dtype = DTYPE_F32,
                                 .set = set,
@@ -21,27 +21,33 @@ static struct workload_op reduces(uint32_t set, uint64_t bytes)
                                 .microbatch = -1};
 }
 
-/* An all-reduce of two ranks again and again, each time after waits of the ranks, in ns. */
+/* A call of all ranks again and again, each time after waits of the ranks, in ns. */
 struct repeated {
     uint32_t times;
-    uint64_t bytes; /* 0: BYTES */
+    uint64_t bytes;     /* 0: BYTES */
+    uint32_t ranks;     /* 0: 2; all wait as long as rank 0 */
+    uint8_t collective; /* 0: an all-reduce */
     uint32_t wait_ns[TIMES_MAX][2];
 };
 
 static void add_repeated(struct workload_graph *graph, const struct repeated *repeated)
 {
-    make_ranks(graph, 2);
+    const uint32_t ranks = repeated->ranks > 0 ? repeated->ranks : 2;
+    make_ranks(graph, ranks);
     const uint32_t all = add_world(graph, "all");
-    for (uint32_t rank = 0; rank < 2; rank++) {
+    for (uint32_t rank = 0; rank < ranks; rank++) {
         char name[16];
         uint32_t last = WORKLOAD_NONE;
         snprintf(name, sizeof name, "rank %u", rank);
         graph->program_of[rank] = workload_add_program(graph, name);
         for (uint32_t k = 0; k < repeated->times; k++) {
-            last = add_after(graph, rank, "compute", "wait",
-                             takes_ps(1000ull * repeated->wait_ns[k][rank], WORKLOAD_OTHER), last);
             last =
-                add_after(graph, rank, "reduce", "all_reduce", reduces(all, repeated->bytes), last);
+                add_after(graph, rank, "compute", "wait",
+                          takes_ps(1000ull * repeated->wait_ns[k][repeated->ranks > 0 ? 0 : rank],
+                                   WORKLOAD_OTHER),
+                          last);
+            last = add_after(graph, rank, "reduce", "all_reduce",
+                             calls(all, repeated->collective, repeated->bytes), last);
         }
     }
     struct cw_error error = {.exit_code = CW_OK};
@@ -120,16 +126,20 @@ static void idle_times_are_compared_as_far_as_they_are_used(void **state)
 {
     (void)state;
     static const char *const settings[] = {"system.sips.count=4", "sip.cube_mesh.w=1",
-                                           "sip.cube_mesh.h=1", "defaults.coarse=65536"};
+                                           "sip.cube_mesh.h=1", "defaults.coarse=1048576"};
     static const uint32_t waits_ns[] = {0, 50, 100, 200, 400, 800, 1600, 20000};
     uint64_t replayed = 0;
     for (uint32_t draw = 0; draw < 4; draw++) {
-        struct repeated repeated = {.times = TIMES_MAX, .bytes = 65536u << draw};
+        struct repeated repeated = {.times = TIMES_MAX,
+                                    .bytes = (1u << 20) << draw,
+                                    .ranks = 4,
+                                    .collective = draw % 2 == 0 ? CCL_ALL_TO_ALL : CCL_ALL_GATHER};
         struct cw_rng rng = cw_rng_seeded(draw, 1);
         for (uint32_t k = 0; k < TIMES_MAX; k++)
-            repeated.wait_ns[k][0] = repeated.wait_ns[k][1] = waits_ns[cw_rng_below(&rng, 8)];
+            repeated.wait_ns[k][0] = waits_ns[cw_rng_below(&rng, 8)];
         replayed += replay(&repeated, settings, 4).replayed;
     }
+
     assert_true(replayed > 0);
 }
 
