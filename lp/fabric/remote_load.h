@@ -11,7 +11,8 @@
  * Cubes are numbered like their LPs, which begin at 1. */
 static inline bool lp_load_is_far(const struct lp_view *view, uint32_t peer, enum hw_memory memory)
 {
-    return memory == HW_MEMORY_TCM || hw_divide(peer, &view->m->by.pes) != view->lp - 1;
+    return memory == HW_MEMORY_TCM ||
+           hw_divide(peer, &view->m->by.pes) != view->sip * view->m->cubes + view->cube_in_sip;
 }
 
 /* LP_EVENT_MEMORY of a load_from: its request is at the memory, or (far) at its PE's router. */
