@@ -757,7 +757,8 @@ static struct bench_session session_of(const struct run_options *options, struct
                                   .expected = expected,
                                   .n_elem = expected->ccl.n_elem,
                                   .result = result,
-                                  .program = bench_find(options->bench)};
+                                  .program = bench_find(options->bench),
+                                  .fold_holds_so_far = bench_fold_holds_so_far};
 }
 
 int bench_check(const struct run_options *options, const struct config *config,

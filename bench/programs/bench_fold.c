@@ -137,6 +137,14 @@ void bench_fold_note(const struct bench_session *session, size_t first)
     }
 }
 
+bool bench_fold_holds_so_far(struct bench_session *session)
+{
+    if (session->fold_warned || !lp_system_fold_is_exact(dist_system(session->dist)))
+        return false;
+    bench_fold_note(session, session->result->reported);
+    return true;
+}
+
 void bench_fold_end(struct bench_session *session)
 {
     schedule_free(session->fold.schedule);

@@ -16,6 +16,9 @@ const char *bench_fold_why_not(const struct bench_session *session);
 int bench_fold_find(struct bench_session *session, struct cw_error *error);
 /* The machine's options with the session's fold. */
 void bench_fold_give(struct bench_session *session, struct dist_options *dist);
+/* Of a folded machine whose run continues: the rows that are known are the whole machine's, and
+ * those that are not reported yet say what the fold did. */
+bool bench_fold_holds_so_far(struct bench_session *session);
 /* After the run of a folded machine, which still is there: whether it is the whole machine's. If it
  * is not, session->fold_why says why. */
 bool bench_fold_holds(struct bench_session *session, int code, const struct cw_error *error);

@@ -272,7 +272,7 @@ void bench_size_end(struct bench_session *session)
     if (events > 0) /* a refused size has none */
         event_estimate_note(&session->estimate, tiles_of_size(session, session->size),
                             (double)events);
-    if (!session->folded)
+    if (!session->folded || session->fold_holds_so_far(session))
         bench_report_rows(session);
 }
 

@@ -53,8 +53,11 @@ struct bench_session {
     struct fold_found fold;
     char fold_why[CCL_FOLD_WHY_BYTES]; /* why it is not folded further; "": nothing to say */
     bool fold_warned;                  /* the folded run had a warning */
-    bool any_folded;                   /* some machine of the run was */
-    uint64_t fold_hash;                /* of all rows so far */
+    /* Notes in the rows that are not reported yet what the fold did (bench_fold.h). False: they may
+     * not be the whole machine's. */
+    bool (*fold_holds_so_far)(struct bench_session *session);
+    bool any_folded;    /* some machine of the run was */
+    uint64_t fold_hash; /* of all rows so far */
 };
 
 struct bench_program {
