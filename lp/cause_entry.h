@@ -124,6 +124,10 @@ struct lp_cause_entry {
     uint8_t by_type, type, context;
     uint16_t steps; /* words */
     const uint32_t *step;
+    /* Of a switch in a folded machine, whose LP is read as that of any switch of its class: the SIP
+     * that the event goes to, which says how all is turned; and the number of the link there. */
+    uint32_t to_sip, to_link;
+    bool is_turned; /* has these two */
 };
 
 /*

@@ -27,9 +27,9 @@ struct accounts {
     struct sync_u64 used;    /* accounts that were begun; added to by any worker */
 };
 
-struct accounts *accounts_create(const struct hw_config *hw)
+struct accounts *accounts_create(const struct hw_config *hw, uint32_t sips)
 {
-    const uint32_t count = hw_pe_count(hw);
+    const uint32_t count = sips * hw_cubes(hw) * hw_pes(hw);
     struct accounts *const accounts = calloc(1, sizeof *accounts);
     if (accounts == NULL)
         return NULL;
@@ -166,12 +166,12 @@ static bool is_of_pe(const struct accounts *accounts, const struct cw_event *eve
     return entity - 1 < m->by.sip_pes.value && event->lp < m->lps.first_io_die;
 }
 
-/* Its global index: events that concern a PE's time are on its own SIP. */
+/* Its place: events that concern a PE's time are on its own SIP. */
 static uint32_t pe_of(const struct accounts *accounts, const struct cw_event *event,
                       uint32_t entity)
 {
     const struct lp_model *const m = accounts->model;
-    return lp_sip_at(m, hw_divide(event->lp - 1, &m->by.cubes)) * m->by.sip_pes.value + entity - 1;
+    return hw_divide(event->lp - 1, &m->by.cubes) * m->by.sip_pes.value + entity - 1;
 }
 
 void accounts_take_kernel(struct accounts *accounts, const struct cw_event *event, uint32_t entity,
@@ -207,6 +207,13 @@ void accounts_take_other(struct accounts *accounts, const struct cw_event *event
         own->engine_ps += hw_ser_ps(&accounts->hw->link[HW_LINK_PE_NOC], bytes);
 }
 
+static uint32_t place_of_waited(const struct accounts *accounts, const struct lp_waited *waited)
+{
+    return __builtin_expect(accounts->model->fold == NULL, 1)
+               ? waited->pe
+               : lp_pe_place(accounts->model, waited->pe);
+}
+
 static enum account_wait kind_of(const struct lp_waited *waited)
 {
     switch (waited->wait) {
@@ -230,8 +237,8 @@ static enum account_wait kind_of(const struct lp_waited *waited)
 /* The PE's next kernel. */
 static void begin_kernel(struct accounts *accounts, int64_t now_ps, const struct lp_waited *waited)
 {
-    struct account *const own =
-        begin_account(accounts, waited->pe, waited->batch, waited->context, waited->dir);
+    struct account *const own = begin_account(accounts, place_of_waited(accounts, waited),
+                                              waited->batch, waited->context, waited->dir);
     if (own == NULL || own->batch != waited->batch)
         return;
     own->start_ps = own->busy_ps = now_ps;
@@ -244,7 +251,8 @@ void accounts_take_wait(struct accounts *accounts, int64_t now_ps, const struct 
         begin_kernel(accounts, now_ps, waited);
         return;
     }
-    struct account *const own = account_of(accounts, waited->pe, waited->context);
+    struct account *const own =
+        account_of(accounts, place_of_waited(accounts, waited), waited->context);
     if (waited->context != own->context)
         return;
     const int64_t since_ps = waited->since_ps > own->busy_ps ? waited->since_ps : own->busy_ps;

@@ -1,7 +1,7 @@
 /*
  * accounts.h: for each kernel the time that it spent in calls, in blocks, and waiting, summed while
- * it runs. A PE has an account for each batch of which it runs a kernel. It is written by the
- * worker that owns the PE's cube.
+ * it runs. PEs are known by their places (lp_pe_place()). A PE has an account for each batch of
+ * which it runs a kernel. It is written by the worker that owns the PE's cube.
  */
 #ifndef BENCH_ACCOUNTS_H
 #define BENCH_ACCOUNTS_H
@@ -47,8 +47,9 @@ struct account {
 
 struct accounts;
 
-struct accounts *accounts_create(const struct hw_config *hw); /* NULL: out of memory */
-void accounts_free(struct accounts *accounts);                /* accepts NULL */
+/* `sips`: that have LPs. NULL: out of memory. */
+struct accounts *accounts_create(const struct hw_config *hw, uint32_t sips);
+void accounts_free(struct accounts *accounts); /* accepts NULL */
 /* `m`: of the machine whose events come from now on. */
 void accounts_clear(struct accounts *accounts, const struct lp_model *m);
 

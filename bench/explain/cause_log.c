@@ -72,6 +72,7 @@ struct cause_log {
     struct lookup_cache *lookup_cache; /* [lps] by the host, between drains; not with lists */
     struct cause_block *last_block;    /* of the host's last look-up, with lists; NULL: none */
     const struct lp_model *model;      /* whose originators entries have; NULL: entities */
+    const struct lp_model *whole;      /* that LPs are of; `model` itself: nothing is folded */
     uint32_t **page;                   /* [pages_max] */
     struct sync_u64 pages;             /* numbers taken so far, by any worker */
     uint32_t last[]; /* [lps] places, each written by the worker that owns the LP */
@@ -208,7 +209,7 @@ static void add_first_pages(struct cause_log *log, struct worker_log *own)
 
 void cause_log_clear(struct cause_log *log, const struct lp_model *m)
 {
-    log->model = m;
+    log->model = log->whole = m;
     memset(log->last, 0, log->lps * sizeof *log->last);
     memset(log->lookup_cache, 0, log->lps * sizeof *log->lookup_cache);
     log->last_block = NULL;
@@ -299,15 +300,126 @@ static uint32_t sip_of(const struct lp_model *m, uint32_t lp, uint32_t to_lp)
                                                    : seen - m->lps.first_io_die);
 }
 
-static struct lp_cause_entry read_entry(const struct cause_log *log, uint32_t lp, uint32_t place)
+/* ---- a folded machine, read as the whole ---- */
+
+/* How entries are turned: a switch's, so that events of this originator are the whole machine's
+ * (NO_TURN: by the SIP that an entry goes to); all others, as their LP. */
+struct turn {
+    uint32_t originator, to_sip;
+};
+#define NO_TURN UINT32_MAX
+static const struct turn own_turn = {NO_TURN, NO_TURN};
+
+static uint32_t sip_of_lp(const struct lp_model *m, uint32_t lp)
+{
+    return lp < m->lps.first_io_die ? hw_divide(lp - 1, &m->by.cubes) : lp - m->lps.first_io_die;
+}
+
+/* The LP in whose log an LP of the whole machine is read. */
+static uint32_t logged_lp(const struct cause_log *log, uint32_t lp)
+{
+    const struct lp_model *const m = log->model, *const whole = log->whole;
+    if (whole == m || lp == 0)
+        return lp;
+    if (lp >= whole->lps.first_switch)
+        return m->lps.first_switch + hw_fold_switch_index(m->fold, lp - whole->lps.first_switch);
+    const uint32_t index = hw_fold_index(m->fold, sip_of_lp(whole, lp));
+    return lp >= whole->lps.first_io_die
+               ? m->lps.first_io_die + index
+               : 1 + index * m->cubes + hw_remainder(lp - 1, &m->by.cubes);
+}
+
+/* The SIP that an originator's is so far behind: seen from the SIP with the number of this offset,
+ * the originator is at the offset of the one that is sought. */
+static uint32_t sip_before(const struct lp_model *whole, uint32_t originator, uint32_t offset)
+{
+    return hw_divide(lp_entity_of_originator(whole, originator, offset) - 1, &whole->by.sip_places);
+}
+
+/* The last link that the steps of an entry cross. */
+static uint32_t last_link(const struct lp_cause_entry *entry)
+{
+    uint32_t link = UINT32_MAX;
+    for (uint32_t i = 0; i < entry->steps; i += lp_step_words(entry->step[i]))
+        if (!lp_step_is_part(entry->step[i]) && !lp_step_is_way(entry->step[i]))
+            link = lp_step_index(entry->step[i]);
+    return link;
+}
+
+static void turn_at_switch(const struct cause_log *log, uint32_t lp, struct turn turn,
+                           struct lp_cause_entry *entry)
+{
+    const struct lp_model *const m = log->model, *const whole = log->whole;
+    const uint32_t logged_to = lp_sip_at(m, entry->to_lp - m->lps.first_io_die);
+    uint32_t to = logged_to;
+    if (turn.to_sip != NO_TURN)
+        to = hw_fold_moved_back(m->fold, turn.to_sip, logged_to);
+    else if (turn.originator != NO_TURN && turn.originator > 0 && entry->entity > 0)
+        to =
+            sip_before(whole, turn.originator, hw_divide(entry->entity - 1, &whole->by.sip_places));
+    entry->entity = lp_originator(whole, entry->entity, to);
+    entry->by_entity = lp_originator(whole, entry->by_entity, to);
+    entry->to_lp = whole->lps.first_io_die + to;
+    entry->to_sip = to;
+    entry->to_link = lp_switch_link_to(whole, lp - whole->lps.first_switch, to);
+    entry->is_turned = true;
+}
+
+/* The LP that an event of a SIP's LP goes to. */
+static uint32_t turned_to(const struct cause_log *log, uint32_t lp, uint32_t sip,
+                          const struct lp_cause_entry *entry)
+{
+    const struct lp_model *const m = log->model, *const whole = log->whole;
+    const uint32_t outlet = lp >= whole->lps.first_io_die && entry->type == LP_EVENT_TRANSFER
+                                ? last_link(entry) - m->links.first[LP_LINKS_OUTER]
+                                : UINT32_MAX;
+    if (outlet < hw_outlets(&whole->hw)) {
+        const uint32_t to = hw_hop(&whole->hw, sip, outlet).to;
+        return hw_is_switch(&whole->hw, to) ? whole->lps.first_switch + (to - whole->hw.sip_count)
+                                            : whole->lps.first_io_die + to;
+    }
+    if (entry->type == LP_EVENT_CREDIT && !m->config.credit_fabric)
+        return 1 + hw_divide(entry->bytes, &whole->by.pes);
+    if (entry->to_lp == 0)
+        return 0;
+    return entry->to_lp >= m->lps.first_io_die
+               ? whole->lps.first_io_die + sip
+               : 1 + sip * m->cubes + hw_remainder(entry->to_lp - 1, &m->by.cubes);
+}
+
+static void turn_entry(const struct cause_log *log, uint32_t lp, struct turn turn,
+                       struct lp_cause_entry *entry)
+{
+    const struct lp_model *const m = log->model, *const whole = log->whole;
+    if (lp >= whole->lps.first_switch) {
+        turn_at_switch(log, lp, turn, entry);
+        return;
+    }
+    const uint32_t sip = lp == 0 ? 0 : sip_of_lp(whole, lp);
+    if (entry->type == LP_EVENT_CREDIT && !m->config.credit_fabric) { /* of which PE */
+        const uint32_t of = hw_divide(entry->bytes, &m->by.sip_pes);
+        entry->bytes += (hw_fold_moved_back(m->fold, sip, of) - of) * m->by.sip_pes.value;
+    }
+    entry->to_lp = turned_to(log, lp, sip, entry);
+    entry->entity = lp_originator(whole, entry->entity, sip);
+    entry->by_entity = lp_originator(whole, entry->by_entity, sip);
+}
+
+void cause_log_unfold(struct cause_log *log, const struct lp_model *whole) { log->whole = whole; }
+
+/* `lp`: of log->whole. */
+static struct lp_cause_entry read_entry(const struct cause_log *log, uint32_t lp, uint32_t place,
+                                        struct turn turn)
 {
     if (place == 0)
         return (struct lp_cause_entry){0};
     const uint32_t *const words = words_at(log, place);
     const struct cause_block *const block =
         (const void *)((uintptr_t)words & ~(uintptr_t)(log->block_bytes - 1));
-    struct lp_cause_entry entry = lp_cause_read(words, place, block->base_ps, lp);
-    if (log->model != NULL) {
+    struct lp_cause_entry entry = lp_cause_read(words, place, block->base_ps, logged_lp(log, lp));
+    if (log->whole != log->model) {
+        turn_entry(log, lp, turn, &entry);
+    } else if (log->model != NULL) {
         const uint32_t sip = sip_of(log->model, lp, entry.to_lp);
         entry.entity = lp_originator(log->model, entry.entity, sip);
         entry.by_entity = lp_originator(log->model, entry.by_entity, sip);
@@ -333,42 +445,65 @@ static uint32_t place_until(struct cause_log *log, uint32_t lp, int64_t until_ps
     return block == current ? log->last[lp] : list_of(log, block)[lp];
 }
 
-struct lp_cause_entry cause_log_until(struct cause_log *log, uint32_t lp, int64_t until_ps)
+/* `lp`: of log->whole. */
+static struct lp_cause_entry find_until(struct cause_log *log, uint32_t lp, int64_t until_ps,
+                                        struct turn turn)
 {
-    if (lp >= log->lps || !cause_log_is_whole(log))
+    const uint32_t logged = logged_lp(log, lp);
+    if (logged >= log->lps || !cause_log_is_whole(log))
         return (struct lp_cause_entry){0};
-    struct lookup_cache *const cache = &log->lookup_cache[lp];
+    struct lookup_cache *const cache = &log->lookup_cache[logged];
     if (log->list_bytes > 0)
-        cache->place = place_until(log, lp, until_ps);
+        cache->place = place_until(log, logged, until_ps);
     else if (cache->place == 0 || until_ps > cache->until_ps)
-        cache->place = log->last[lp];
-    struct lp_cause_entry entry = read_entry(log, lp, cache->place);
+        cache->place = log->last[logged];
+    struct lp_cause_entry entry = read_entry(log, lp, cache->place, turn);
     while (entry.place != 0 && entry.now_ps > until_ps)
-        entry = read_entry(log, lp, entry.before);
+        entry = read_entry(log, lp, entry.before, turn);
     cache->place = entry.place;
     cache->until_ps = until_ps;
     return entry;
 }
 
+struct lp_cause_entry cause_log_until(struct cause_log *log, uint32_t lp, int64_t until_ps)
+{
+    return find_until(log, lp, until_ps, own_turn);
+}
+
+struct lp_cause_entry cause_log_until_of(struct cause_log *log, uint32_t lp, int64_t until_ps,
+                                         uint32_t originator)
+{
+    return find_until(log, lp, until_ps, (struct turn){originator, NO_TURN});
+}
+
 struct lp_cause_entry cause_log_before(const struct cause_log *log, uint32_t lp,
                                        const struct lp_cause_entry *entry)
 {
-    return read_entry(log, lp, entry->before);
+    const struct turn turn = {NO_TURN, entry->is_turned ? entry->to_sip : NO_TURN};
+    return read_entry(log, lp, entry->before, turn);
+}
+
+struct lp_cause_entry cause_log_before_of(const struct cause_log *log, uint32_t lp,
+                                          const struct lp_cause_entry *entry, uint32_t originator)
+{
+    return read_entry(log, lp, entry->before, (struct turn){originator, NO_TURN});
 }
 
 struct lp_cause_entry cause_log_sent(const struct cause_log *log, uint32_t lp,
                                      const struct lp_cause_entry *from, uint32_t entity,
                                      uint32_t number, uint32_t type)
 {
-    const struct lp_model *const m = log->model;
-    const bool at_switch = m != NULL && lp >= m->lps.first_switch;
-    const uint32_t sent =
-        m == NULL || at_switch ? entity : lp_entity_of_originator(m, entity, sip_of(m, lp, 0));
+    const struct lp_model *const whole = log->whole;
+    const bool at_switch = whole != NULL && lp >= whole->lps.first_switch;
+    const uint32_t sent = whole == NULL || at_switch
+                              ? entity
+                              : lp_entity_of_originator(whole, entity, sip_of(whole, lp, 0));
     for (uint32_t place = from->place; place != 0;) {
         const uint32_t *const words = words_at(log, place);
         if (words[LP_ENTRY_NUMBER] == number && (at_switch || words[LP_ENTRY_ENTITY] == sent) &&
             (words[LP_ENTRY_TAG] >> LP_TAG_TYPE_SHIFT & 15) == type) {
-            const struct lp_cause_entry found = read_entry(log, lp, place);
+            const struct lp_cause_entry found =
+                read_entry(log, lp, place, (struct turn){entity, NO_TURN});
             if (found.entity == entity)
                 return found;
         }

@@ -24,6 +24,15 @@ void cause_log_free(struct cause_log *log); /* accepts NULL */
  * place of entities, which are relative to the SIP of their LP: at a switch, to the SIP that the
  * event is sent to. m NULL: as they were written. */
 void cause_log_clear(struct cause_log *log, const struct lp_model *m);
+/*
+ * The log of a folded machine is read as that of the whole one, of which `whole` is a model: LPs,
+ * originators and PEs are whole's, and each LP has the log of its class's representative, turned.
+ * The fold is of translations. Until the log is cleared.
+ *
+ * A switch's entries are turned by the originator that is asked for, or as the entry that they are
+ * before; links in their steps keep the folded numbers (`to_link` has the whole one).
+ */
+void cause_log_unfold(struct cause_log *log, const struct lp_model *whole);
 
 /*
  * On the worker that owns event->lp. The steps of LP_RECORD_CAUSE_MORE records come first.
@@ -49,6 +58,13 @@ struct lp_cause_entry cause_log_until(struct cause_log *log, uint32_t lp, int64_
 /* The entry before this one in the log of its LP; its place is 0: there is none. */
 struct lp_cause_entry cause_log_before(const struct cause_log *log, uint32_t lp,
                                        const struct lp_cause_entry *entry);
+
+/* The same two, of which a switch's entries are turned so that an event of this originator's SIP
+ * has it. */
+struct lp_cause_entry cause_log_until_of(struct cause_log *log, uint32_t lp, int64_t until_ps,
+                                         uint32_t originator);
+struct lp_cause_entry cause_log_before_of(const struct cause_log *log, uint32_t lp,
+                                          const struct lp_cause_entry *entry, uint32_t originator);
 
 /* Searches that log backwards from this entry, for the latest one that sent such an event; its
  * place is 0: there is none. */

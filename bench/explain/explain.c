@@ -12,6 +12,7 @@
 #include "bench/explain/limits.h"
 #include "bench/explain/path_parts.h"
 #include "hw/structure.h"
+#include "lp/layout.h"
 #include "lp/queues/queue_ends.h"
 
 struct explainer {
@@ -103,15 +104,17 @@ static void explainer_waited(void *arg, int64_t now_ps, const struct lp_waited *
         accounts_take_wait(accounts, now_ps, waited);
 }
 
-struct explainer *explainer_create(const struct hw_config *hw, uint32_t workers, bool ordered,
-                                   uint64_t bytes_max)
+struct explainer *explainer_create(const struct hw_config *hw, const struct hw_fold *fold,
+                                   uint32_t workers, bool ordered, uint64_t bytes_max)
 {
     struct explainer *const explainer = calloc(1, sizeof *explainer);
     if (explainer == NULL)
         return NULL;
-    const uint32_t lps = 1 + hw->sip_count * hw_cubes(hw) + hw->sip_count + hw_switches(hw);
+    const uint32_t sips = fold != NULL ? fold->sips : hw->sip_count;
+    const uint32_t switches = fold != NULL ? hw_fold_switches(fold) : hw_switches(hw);
+    const uint32_t lps = 1 + sips * hw_cubes(hw) + sips + switches;
     explainer->log = cause_log_create(lps, workers, ordered, bytes_max);
-    explainer->accounts = accounts_create(hw);
+    explainer->accounts = accounts_create(hw, sips);
     if (explainer->log != NULL && explainer->accounts != NULL)
         return explainer;
     explainer_free(explainer);
@@ -273,26 +276,30 @@ static int64_t block_ps(const struct lp_model *m, uint32_t pe, const struct acco
 static void fill_shares(const struct explainer *explainer, const struct lp_model *m, uint32_t batch,
                         struct explain *explain)
 {
+    const uint32_t alike = m->fold != NULL ? hw_fold_alike(m->fold) : 1;
+    uint32_t kernels = 0;
     for (uint32_t i = 0; i < EXPLAIN_BLOCKS; i++)
         explain->block[i].node = explained_block[i];
-    for (uint32_t pe = 0; pe < accounts_count(explainer->accounts); pe++) {
-        const struct account *const own = accounts_of(explainer->accounts, pe, batch);
+    for (uint32_t place = 0; place < accounts_count(explainer->accounts); place++) {
+        const struct account *const own = accounts_of(explainer->accounts, place, batch);
+        const uint32_t pe = lp_pe_at(m, place);
         if (own == NULL || own->start_ps == INT64_MAX)
             continue;
         const struct explain_kernel kernel = kernel_of(m, pe, own);
         add_kernel(&explain->mean, &kernel);
-        explain->kernels++;
+        kernels++;
         if (pe == explain->slowest_pe)
             explain->slowest = kernel;
         for (uint32_t i = 0; i < EXPLAIN_BLOCKS; i++) {
             struct explain_block *const block = &explain->block[i];
             const int64_t ps = block_ps(m, pe, own, block->node);
-            block->busy_ps += ps;
+            block->busy_ps += ps * alike;
             block->busy_ps_max = ps > block->busy_ps_max ? ps : block->busy_ps_max;
         }
     }
-    if (explain->kernels > 0)
-        divide_kernel(&explain->mean, explain->kernels);
+    if (kernels > 0)
+        divide_kernel(&explain->mean, kernels);
+    explain->kernels = kernels * alike;
     for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++) {
         const bool named = m->named != NULL && explain->slowest.data_ps[dir] > 0;
         snprintf(explain->dir_name[dir], sizeof explain->dir_name[dir], "%s",
@@ -507,6 +514,24 @@ struct ends {
     struct path_end last, other; /* to end: of all; of the other SIPs */
 };
 
+/* A PE in another SIP than this one that does the same as the PE at this place: the least. False:
+ * there is none. */
+static bool find_elsewhere(const struct lp_model *m, uint32_t place, uint32_t sip, uint32_t *pe)
+{
+    const uint32_t own = hw_divide(lp_pe_at(m, place), &m->by.sip_pes);
+    uint32_t next = UINT32_MAX; /* how far the next SIP of the class is */
+    *pe = lp_pe_at(m, place);
+    if (own != sip)
+        return true;
+    for (uint32_t d = 0; m->fold != NULL && d < m->fold->count; d++) {
+        const struct hw_fold_digit *const digit = &m->fold->digit[d];
+        if (digit->step < digit->size && digit->step * digit->stride < next)
+            next = digit->step * digit->stride;
+    }
+    *pe += next * m->by.sip_pes.value;
+    return next != UINT32_MAX;
+}
+
 static struct ends find_ends(const struct explainer *explainer, const struct lp_model *m,
                              uint32_t batch, const struct lp_times *times)
 {
@@ -515,15 +540,17 @@ static struct ends find_ends(const struct explainer *explainer, const struct lp_
                         .last = {times->last_end_pe, times->last_end_ps},
                         .other = {0, INT64_MIN}};
     struct path_end *const first = &ends.first, *const other = &ends.other;
-    for (uint32_t pe = accounts_count(explainer->accounts); pe-- > 0;) {
-        const struct account *const own = accounts_of(explainer->accounts, pe, batch);
+    for (uint32_t place = accounts_count(explainer->accounts); place-- > 0;) {
+        const struct account *const own = accounts_of(explainer->accounts, place, batch);
+        uint32_t elsewhere;
         if (own == NULL || own->start_ps == INT64_MAX)
             continue;
         const int64_t launch_ps = own->start_ps - own->pe_ps;
         if (launch_ps <= first->ps)
-            *first = (struct path_end){pe, launch_ps};
-        if (own->end_ps >= other->ps && hw_place_of(&m->hw, pe).sip != sip)
-            *other = (struct path_end){pe, own->end_ps};
+            *first = (struct path_end){lp_pe_at(m, place), launch_ps};
+        if (own->end_ps >= other->ps && find_elsewhere(m, place, sip, &elsewhere) &&
+            (own->end_ps > other->ps || elsewhere < other->pe))
+            *other = (struct path_end){elsewhere, own->end_ps};
     }
     return ends;
 }
@@ -597,6 +624,15 @@ struct explain *explain_collective(struct explainer *explainer, struct lp_system
     snprintf(explain->slowest_place, sizeof explain->slowest_place, "%u.%u.%u", place.sip,
              place.cube, place.pe);
     fill_shares(explainer, m, batch, explain);
-    fill_path(explainer, m, &ends, explain);
+    if (m->fold == NULL) {
+        fill_path(explainer, m, &ends, explain);
+        return explain;
+    }
+    struct lp_model whole;
+    lp_layout_init(&whole, &m->hw, &m->config, m->needs, NULL);
+    cause_log_unfold(explainer->log, &whole);
+    fill_path(explainer, &whole, &ends, explain);
+    cause_log_unfold(explainer->log, m);
+    lp_layout_free(&whole);
     return explain;
 }

@@ -97,10 +97,11 @@ struct explain {
 
 struct explainer;
 
-/* For a machine with these parameters. `ordered`: one worker handles all events, in their order.
+/* For a machine with these parameters, folded or not (NULL): the fold is of translations, and
+ * explanations are the whole machine's. `ordered`: one worker handles all events, in their order.
  * The memory of causes is limited to `bytes_max`. NULL: out of memory. */
-struct explainer *explainer_create(const struct hw_config *hw, uint32_t workers, bool ordered,
-                                   uint64_t bytes_max);
+struct explainer *explainer_create(const struct hw_config *hw, const struct hw_fold *fold,
+                                   uint32_t workers, bool ordered, uint64_t bytes_max);
 void explainer_free(struct explainer *explainer); /* accepts NULL */
 /* The options that the machine is built with. */
 struct lp_cause_sink explainer_sink(struct explainer *explainer);

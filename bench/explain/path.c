@@ -83,9 +83,10 @@ static struct lp_cause_entry follow(struct walk *walk, struct lp_cause_entry ent
             return none;
         add_hop(&walk->trail, &entry, *lp);
         *lp = entry.to_lp;
-        struct lp_cause_entry next = cause_log_until(log, *lp, entry.at_ps), found = none;
+        struct lp_cause_entry next = cause_log_until_of(log, *lp, entry.at_ps, event->entity),
+                              found = none;
         for (; next.place != 0 && next.now_ps == entry.at_ps;
-             next = cause_log_before(log, *lp, &next)) {
+             next = cause_log_before_of(log, *lp, &next, event->entity)) {
             if (next.by_entity != event->entity || next.by_number != event->number ||
                 next.by_type != entry.type || next.entity != event->entity ||
                 next.number != event->number || next.type == 0)
@@ -400,15 +401,17 @@ void path_walk(const struct lp_model *m, struct cause_log *log, struct path_end 
 
 /* ---- rivals ---------------------------------------------------------------------------------- */
 
-/* The place of a moment in the table of legs: a leg that ends there, or a free one. */
-static uint32_t *leg_at(const struct path *path, uint32_t place, uint32_t end, bool to_link)
+/* The place of a moment in the table of legs: a leg that ends there, or a free one. In a folded
+ * machine an entry is there for each LP of its class. */
+static uint32_t *leg_at(const struct path *path, const struct lp_cause_entry *entry, uint32_t lp,
+                        uint32_t end, bool to_link)
 {
-    uint64_t i =
-        (((uint64_t)place << 13 ^ end << 1 ^ to_link) * UINT64_C(0x9E3779B97F4A7C15) >> 20) &
-        (path->leg_places - 1);
+    const uint64_t key = ((uint64_t)entry->place << 13 ^ end << 1 ^ to_link) + ((uint64_t)lp << 32);
+    uint64_t i = (key * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (path->leg_places - 1);
     for (; path->leg_at[i] != 0; i = (i + 1) & (path->leg_places - 1)) {
         const struct path_leg *const leg = &path->leg[path->leg_at[i] - 1];
-        if (leg->entry.place == place && leg->end == end && leg->to_link == to_link)
+        if (leg->entry.place == entry->place && leg->lp == lp &&
+            leg->entry.to_sip == entry->to_sip && leg->end == end && leg->to_link == to_link)
             break;
     }
     return &path->leg_at[i];
@@ -417,7 +420,7 @@ static uint32_t *leg_at(const struct path *path, uint32_t place, uint32_t end, b
 static void note_leg(struct path *path, uint32_t number)
 {
     const struct path_leg *const leg = &path->leg[number];
-    *leg_at(path, leg->entry.place, leg->end, leg->to_link) = number + 1;
+    *leg_at(path, &leg->entry, leg->lp, leg->end, leg->to_link) = number + 1;
 }
 
 static bool prepare_rivals(struct path *path)
@@ -483,7 +486,7 @@ static bool leg_until(struct walk *walk, struct moment moment, uint32_t *last)
     uint32_t after = PATH_NO_LEG; /* the latest leg, which begins at the moment */
     *last = PATH_NO_LEG;
     while (moment.entry.place != 0) {
-        const uint32_t known = *leg_at(path, moment.entry.place, moment.end, moment.to_link);
+        const uint32_t known = *leg_at(path, &moment.entry, moment.lp, moment.end, moment.to_link);
         const uint32_t number = known > 0 ? known - 1 : (uint32_t)path->legs;
         struct moment before;
         if (known == 0) {

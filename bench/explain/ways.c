@@ -86,7 +86,7 @@ bool ways_unfold(struct ways *ways, const struct lp_model *m, uint32_t lp,
     size_t count = 0;
     for (uint32_t i = 0; i < entry->steps; i += lp_step_words(entry->step[i]))
         count += lp_step_is_way(entry->step[i]);
-    if (count == 0)
+    if (count == 0 && !entry->is_turned)
         return true;
     uint32_t *const first = need_words(ways, entry->steps + count * WAY_LINKS_MAX);
     if (first == NULL)
@@ -96,6 +96,8 @@ bool ways_unfold(struct ways *ways, const struct lp_model *m, uint32_t lp,
         const uint32_t words = lp_step_words(entry->step[i]);
         if (lp_step_is_way(entry->step[i]))
             to = unfold_way(m, lp, entry->step[i], to);
+        else if (entry->is_turned && !lp_step_is_part(entry->step[i]))
+            *to++ = (entry->step[i] & ~UINT32_C(0xffff)) | entry->to_link;
         else
             for (uint32_t k = 0; k < words; k++)
                 *to++ = entry->step[i + k];

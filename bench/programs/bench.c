@@ -524,10 +524,11 @@ int bench_explain(struct bench_session *session, struct lp_system_options *machi
                   struct cw_error *error)
 {
     const struct run_options *const options = session->options;
+    const struct hw_fold *const fold = session->folded ? &session->fold.fold : NULL;
     if (!options->explain)
         return CW_OK;
     session->explainer =
-        explainer_create(&session->config->hw, options->engine.worker_count,
+        explainer_create(&session->config->hw, fold, options->engine.worker_count,
                          options->engine.sync == CW_SEQUENTIAL, causes_bytes_max(options));
     if (session->explainer == NULL)
         return cw_error_memory(error, "the explanation");

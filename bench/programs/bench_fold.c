@@ -30,13 +30,17 @@ static int find(struct bench_session *session, const struct ccl_call *calls, uin
     const int code = fold_find(&request, &session->fold, error);
     if (code != CW_OK)
         return code;
-    const bool sequential = session->options->engine.sync == CW_SEQUENTIAL;
-    session->folded = session->fold.fold.sips < session->fold.fold.of &&
-                      (session->fold.fold.translates || sequential);
+    const struct run_options *const options = session->options;
+    const char *const why = session->fold.fold.translates ? NULL
+                            : options->engine.sync != CW_SEQUENTIAL
+                                ? "folds behind a switch that are no translations need --sync "
+                                  "sequential"
+                            : options->explain
+                                ? "--explain goes by folds that are translations alone"
+                                : NULL;
+    session->folded = session->fold.fold.sips < session->fold.fold.of && why == NULL;
     snprintf(session->fold_why, sizeof session->fold_why, "%s",
-             session->fold.fold.translates || sequential
-                 ? session->fold.why
-                 : "folds behind a switch that are no translations need --sync sequential");
+             why != NULL ? why : session->fold.why);
     return CW_OK;
 }
 

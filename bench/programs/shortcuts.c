@@ -41,12 +41,13 @@ static const char *why_operations_differ(const struct hw_config *hw)
 }
 
 /* What shows each event, or measures the engine. */
-static const char *why_all_is_shown(const struct run_options *options)
+static const char *why_all_is_shown(enum shortcut which, const struct run_options *options)
 {
+    const bool is_step = strcmp(options->bench, "step") == 0;
     if (options->engine.events_max > 0)
         return "--max-events counts all events";
-    return options->explain          ? "--explain follows all events"
-           : options->op_log != NULL ? "--op-log has all operations"
+    return options->explain && (which != SHORTCUT_FOLD || is_step) ? "--explain follows all events"
+           : options->op_log != NULL                               ? "--op-log has all operations"
            : options->timeline != NULL && strcmp(options->bench, "step") != 0
                ? "--trace shows all kernels" /* that of a step has operations */
            : options->ccl_trace != NULL ? "--ccl-trace has all tiles"
@@ -73,7 +74,7 @@ const char *shortcut_why_not(enum shortcut which, const struct run_options *opti
     if (is_step ? options->verify_data : !options->no_data)
         return is_step ? "--verify-data computes the values of all ranks"
                        : "each rank has values of its own: give --no-data, or --verify-data sample";
-    return why_all_is_shown(options);
+    return why_all_is_shown(which, options);
 }
 
 bool shortcut_is_open(enum shortcut which, const struct run_options *options,

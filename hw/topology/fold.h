@@ -62,6 +62,19 @@ static inline uint32_t hw_fold_moved(const struct hw_fold *fold, uint32_t x, uin
     return to;
 }
 
+/* Where `sip` comes from under that relabelling: hw_fold_moved() of the result is `sip`. */
+static inline uint32_t hw_fold_moved_back(const struct hw_fold *fold, uint32_t x, uint32_t sip)
+{
+    uint32_t to = 0;
+    for (uint32_t d = 0; d < fold->count; d++) {
+        const struct hw_fold_digit *const digit = &fold->digit[d];
+        const uint32_t of = hw_fold_digit_of(digit, x), at = hw_fold_digit_of(digit, sip);
+        const uint32_t back = of - hw_remainder(of, &digit->by_step);
+        to += hw_remainder(at + back, &digit->by_size) * digit->stride;
+    }
+    return to;
+}
+
 /* Representatives are numbered from 0 to sips - 1, in the order of their SIPs: the number of a
  * SIP's representative, and the representative with a number. */
 uint32_t hw_fold_index(const struct hw_fold *fold, uint32_t sip);

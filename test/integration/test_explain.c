@@ -258,7 +258,7 @@ static void a_timeline_stays(void **state)
 static void too_many_causes_are_said(void **state)
 {
     (void)state;
-    json_t *root = run_json("run --quiet --no-data --explain --preset pod64 "
+    json_t *root = run_json("run --quiet --no-data --fold off --explain --preset pod64 "
                             "--bytes 128KiB --max-memory 24MiB");
     const json_t *const explain = json_object_get(row_of(root), "explain");
     assert_true(json_is_null(json_object_get(explain, "path")));

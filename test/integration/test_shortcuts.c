@@ -33,7 +33,10 @@ static void what_needs_all_events_refuses_on(void **state)
          "--fold on: each rank has values of its own: give --no-data, or --verify-data sample"},
         {"run --repeat on",
          "--repeat on: each rank has values of its own: give --no-data, or --verify-data sample"},
-        {"run --fold on --no-data --explain", "--fold on: --explain follows all events"},
+        {"run --repeat on --no-data --explain", "--repeat on: --explain follows all events"},
+        {"run --fold on --no-data --explain --preset tiny --set system.sips.topology=switch --set "
+         "system.sips.count=8 --algorithm halving_doubling",
+         "--fold on: --explain goes by folds that are translations alone"},
         {"run --repeat on --no-data --trace t.json", "--repeat on: --trace shows all kernels"},
         {"run --fold on --no-data --ccl-trace t", "--fold on: --ccl-trace has all tiles"},
         {"run --fold on --no-data --engine-log t", "--fold on: --engine-log measures the engine"},
@@ -249,6 +252,65 @@ static void expect_same_rows(json_t *a, json_t *b)
     assert_true(json_equal(json_object_get(a, "sim_time_ns"), json_object_get(b, "sim_time_ns")));
 }
 
+/* Leaves out lines that begin so. */
+static void drop_lines(char *text, const char *begin)
+{
+    char *to = text;
+    for (char *line = text; *line != '\0';) {
+        char *const end = line + strcspn(line, "\n"), *const next = *end == '\n' ? end + 1 : end;
+        if (strncmp(line, begin, strlen(begin)) != 0) {
+            memmove(to, line, (size_t)(next - line));
+            to += next - line;
+        }
+        line = next;
+    }
+    *to = '\0';
+}
+
+/* Leaves out what the shortcuts did: "comparison,1,,", the columns of CSV from `fold` on. */
+static void drop_fold_columns(char *csv)
+{
+    static const char *const known[] = {",comparison,", ",proof,"};
+    for (size_t i = 0; i < 2; i++)
+        for (char *at; (at = strstr(csv, known[i])) != NULL;) {
+            char *const after = at + strlen(known[i]);
+            const size_t digits = strspn(after, "0123456789");
+            at[1] = ',';
+            memmove(at + 2, after + digits, strlen(after + digits) + 1);
+        }
+}
+
+/* Two tables of a run, but for the engine's line and what the shortcuts did; its CSV; the CSV of
+ * its links. */
+static void expect_same_text(const char *line)
+{
+    static const char *const of_engine[] = {
+        "# engine: ",    "# simulated: ",           "# not fewer: ",
+        "# partition: ", "# time of the threads: ", "# rollbacks: "};
+    char *text[2][2];
+    for (int off = 0; off < 2; off++) {
+        const char *const how = off ? "off" : "on";
+        struct run_output table =
+            run_line(0, "run --quiet --no-data --fold %s --explain --links %s/%s.csv %s", how,
+                     folder, how, line);
+        struct run_output csv =
+            run_line(0, "run --quiet --no-data --fold %s --csv - %s", how, line);
+        text[off][0] = strdup(table.out);
+        text[off][1] = strdup(csv.out);
+        for (size_t i = 0; i < sizeof of_engine / sizeof *of_engine; i++)
+            drop_lines(text[off][0], of_engine[i]);
+        drop_fold_columns(text[off][1]);
+        run_output_free(&table);
+        run_output_free(&csv);
+    }
+    for (int i = 0; i < 2; i++) {
+        assert_string_equal(text[0][i], text[1][i]);
+        free(text[0][i]);
+        free(text[1][i]);
+    }
+    expect_same_file(in_folder("on.csv"), in_folder("off.csv"));
+}
+
 static void a_folded_run_shows_the_whole_machine(void **state)
 {
     static const struct {
@@ -275,7 +337,18 @@ static void a_folded_run_shows_the_whole_machine(void **state)
         {"--set system.sips.topology=ring_1d --set system.sips.count=16 --algorithm ring_rs_ag "
          "--bytes 4KiB --set jitter.nodes.pe_dma.slower_percent=300 --set "
          "jitter.nodes.pe_dma.only=[1,5-13/4]",
-         4, 16}};
+         4, 16},
+        {"--preset tiny --set system.sips.topology=torus_3d --set system.sips.count=8 --algorithm "
+         "torus_rs_ag --set algorithms.torus_rs_ag.orders=2 --bytes 16KiB",
+         1, 8},
+        {"--preset tiny --set system.sips.topology=fully_connected --set system.sips.count=5 "
+         "--algorithm direct_rs_ag --bytes 5KiB",
+         1, 5},
+        {"--preset pod64 --algorithm torus_rs_ag --bytes 64KiB --set "
+         "defaults.recv_blocks_on_credit=false",
+         1, 64},
+        {"--preset dragonfly_64 --algorithm torus_rs_ag --bytes 64KiB", 1, 64},
+        {"--preset a3_8 --algorithm birs_allreduce --bytes 64KiB", 1, 8}};
     (void)state;
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         json_t *const on =
@@ -294,6 +367,7 @@ static void a_folded_run_shows_the_whole_machine(void **state)
         expect_same_rows(on, off);
         expect_same_file(in_folder("on.json"), in_folder("off.json"));
         expect_same_file(in_folder("on.svg"), in_folder("off.svg"));
+        expect_same_text(runs[i].line);
         json_decref(on);
         json_decref(off);
     }

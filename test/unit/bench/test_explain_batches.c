@@ -25,7 +25,8 @@ static struct scene scene_of_two_pes(enum cw_sync sync)
     m->hw.pe_per_corner = 2;
     m->needs.launches = BACKLOG;
     m->engine.sync = sync;
-    struct explainer *const explainer = explainer_create(&m->hw, 1, sync == CW_SEQUENTIAL, 1 << 24);
+    struct explainer *const explainer =
+        explainer_create(&m->hw, NULL, 1, sync == CW_SEQUENTIAL, 1 << 24);
     assert_non_null(explainer);
     m->causes = explainer_sink(explainer);
     machine_start(m);

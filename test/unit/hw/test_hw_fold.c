@@ -82,6 +82,7 @@ static void check_group(const struct hw_config *hw, const struct hw_fold *fold)
         assert_int_equal(hw_fold_moved(fold, x, x), hw_fold_representative(fold, x));
         for (uint32_t sip = 0; sip < n; sip++) {
             const uint32_t to = hw_fold_moved(fold, x, sip);
+            assert_int_equal(hw_fold_moved_back(fold, x, to), sip);
             assert_true(to < n && !is_image[to]);
             is_image[to] = true;
             assert_int_equal(hw_fold_representative(fold, to), hw_fold_representative(fold, sip));
