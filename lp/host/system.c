@@ -167,7 +167,9 @@ static void on_replayed_mark(void *arg, const struct lp_kernel_record *mark)
     const struct lp_system *const system = arg;
     const struct lp_model *const m = &system->model;
     const struct lp_launch *const launch = lp_launch_of(m, mark->launch);
-    lp_batch_times_mark(&launch->of->times, 0, lp_sip_index(m, launch->args.rank),
+    const uint32_t rank = launch->args.rank;
+    lp_batch_times_mark(&launch->of->times, 0,
+                        launch->of->slots != NULL ? launch->of->slots[rank] : lp_sip_index(m, rank),
                         lp_pe_place(m, mark->pe) * m->needs.queues + launch->queue, mark);
 }
 
