@@ -352,6 +352,32 @@ static void alike_ranks_are_simulated_once(void **state)
     run_output_free(&output);
 }
 
+/* A trace of ranks that send around a ring: one of them is simulated; of one that computes longer
+ * the operation is named. */
+static void traces_fold(void **state)
+{
+    (void)state;
+    char text[2000] = "num_ranks 8\n", line[300];
+    for (int rank = 0; rank < 8; rank++)
+        snprintf(text + strlen(text), sizeof text - strlen(text),
+                 "rank %d {\nl1: calc 1000 cpu 0\nl2: send 4096b to %d tag 0 cpu 0 nic 0\n"
+                 "l3: recv 4096b from %d tag 0 cpu 0 nic 0\nl2 requires l1\n}\n",
+                 rank, (rank + 1) % 8, (rank + 7) % 8);
+    const char *const path = write_file("ring.goal", text);
+    static const char ring[] = "--set system.sips.count=8 --set system.sips.topology=ring_1d";
+    json_t *const whole = run_json("step --quiet --fold off %s %s", ring, path);
+    json_t *const folded = run_json("step --quiet --fold on %s %s", ring, path);
+    const json_t *const row = json_array_get(json_object_get(folded, "results"), 0);
+    assert_true(number_at(json_object_get(row, "shortcuts"), "sips_simulated") == 1);
+    assert_string_equal(times_hash(whole), times_hash(folded));
+    json_decref(whole);
+    json_decref(folded);
+    strstr(text, "rank 5 {\nl1: calc 1000")[strlen("rank 5 {\nl1: calc 100")] = '1';
+    snprintf(line, sizeof line, "step --quiet --fold on %s %s", ring,
+             write_file("other.goal", text));
+    refuse(line, "--fold on: rank 5's calc (operation ");
+}
+
 /* The line of a step, with its file, is one of `run` too. A result is no trace. */
 static void a_step_again(void **state)
 {
@@ -475,6 +501,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(alike_ranks_are_simulated_once),
         cmocka_unit_test(the_row_says_why_no_fewer_ranks_are_simulated),
+        cmocka_unit_test(traces_fold),
         cmocka_unit_test(a_pipeline_s_json),
         cmocka_unit_test(the_same_on_two_threads),
         cmocka_unit_test(tables_and_timeline),
