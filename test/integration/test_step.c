@@ -352,6 +352,32 @@ static void alike_ranks_are_simulated_once(void **state)
     run_output_free(&output);
 }
 
+#define RING "--set system.sips.topology=ring_1d --set system.sips.count=4 "
+
+/* Kernels of groups go by their rules: a ring's ranks are alike, a tree's are not. */
+static void kernels_fold_by_their_rules(void **state)
+{
+    (void)state;
+    static const char text[] = "workload:\n"
+                               "  ranks: 4\n"
+                               "  ops:\n"
+                               "    - {collective: all_reduce, bytes: 64KiB}\n";
+    const char *const path = write_file("kernels.yaml", text);
+    char line[300];
+    json_t *const whole =
+        run_json("step --quiet --fold off " RING "--algorithm ring_allreduce %s", path);
+    json_t *const folded =
+        run_json("step --quiet --fold on " RING "--algorithm ring_allreduce %s", path);
+    const json_t *const row = json_array_get(json_object_get(folded, "results"), 0);
+    assert_true(number_at(json_object_get(row, "shortcuts"), "sips_simulated") == 1);
+    assert_string_equal(times_hash(whole), times_hash(folded));
+    json_decref(whole);
+    json_decref(folded);
+    snprintf(line, sizeof line, "step --quiet --fold on " RING "--algorithm tree_allreduce %s",
+             path);
+    refuse(line, "a tree has a root and leaves");
+}
+
 /* A trace of ranks that send around a ring: one of them is simulated; of one that computes longer
  * the operation is named. */
 static void traces_fold(void **state)
@@ -501,6 +527,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(alike_ranks_are_simulated_once),
         cmocka_unit_test(the_row_says_why_no_fewer_ranks_are_simulated),
+        cmocka_unit_test(kernels_fold_by_their_rules),
         cmocka_unit_test(traces_fold),
         cmocka_unit_test(a_pipeline_s_json),
         cmocka_unit_test(the_same_on_two_threads),

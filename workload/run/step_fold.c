@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "collectives/fold/fold_steps.h"
+#include "collectives/plugin.h"
 #include "workload/graph/alike.h"
 
 /* The schedule of a source's collectives, as the process group of one of its groups makes it. */
@@ -191,22 +192,18 @@ static struct schedule *make_parts(void *arg, const uint32_t *wanted, uint32_t c
 
 /* Of an algorithm that makes parts, that of rank 0. False: `why`, or the error, says why there is
  * none. */
-static bool make_schedule(struct finding *f, const struct step_source *source, struct shape *shape)
+static bool make_schedule(struct finding *f, struct shape *shape)
 {
     static const uint32_t first = 0;
     struct cw_error error = {.exit_code = CW_OK};
-    shape->algorithm =
-        ccl_algorithm_for(&shape->config.ccl, (enum ccl_collective)source->collective, &error);
-    if (shape->algorithm == NULL || shape->algorithm->schedule == NULL)
-        return refuse(f, "%s is a kernel, which only whole machines fold",
-                      shape->algorithm != NULL ? shape->algorithm->name : "the algorithm");
     shape->schedule = shape->algorithm->folds != NULL ? make_parts(shape, &first, 1, &error)
                                                       : make_parts(shape, NULL, 0, &error);
     return shape->schedule != NULL || refuse(f, "%s", cw_error_text(&error));
 }
 
 /* The comparison of the ranks of a group that becomes itself. */
-static bool make_shape(struct finding *f, uint32_t source_number, uint32_t group)
+static bool make_shape(struct finding *f, uint32_t source_number, uint32_t group,
+                       const struct ccl_algorithm *algorithm)
 {
     const struct step_plan *const plan = f->plan;
     const struct step_source *const source = &plan->sources[source_number];
@@ -218,12 +215,13 @@ static bool make_shape(struct finding *f, uint32_t source_number, uint32_t group
     shape->config = source->config;
     shape->group = group;
     shape->ranks = ranks;
+    shape->algorithm = algorithm;
     if (!place_group(plan, set, group, shape) ||
         !list_sizes(plan, source, ranks, &shape->n_elem, &request.count)) {
         f->code = cw_error_memory(f->error, "the comparison of ranks");
         return false;
     }
-    if (!make_schedule(f, source, shape))
+    if (!make_schedule(f, shape))
         return false;
     request.schedule = shape->schedule;
     request.make = shape->schedule->partial ? make_parts : NULL;
@@ -231,6 +229,70 @@ static bool make_shape(struct finding *f, uint32_t source_number, uint32_t group
     request.n_elem = shape->n_elem;
     f->code = fold_steps_create(&request, &shape->steps, f->error);
     return f->code == CW_OK;
+}
+
+static uint32_t greatest_divisor(uint32_t a, uint32_t b)
+{
+    while (b > 0) {
+        const uint32_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* The ring of SIPs that kernels of a group see, and the turn of it that moves each member as the
+ * group's are moved. False: they are moved otherwise. */
+static bool turn_ring(const struct finding *f, const struct workload_set *set, uint32_t group,
+                      struct config *ring, struct hw_fold *turn)
+{
+    const uint32_t size = set->first[group + 1] - set->first[group];
+    const uint32_t by = workload_place_to(set, f->to, group, 0);
+    for (uint32_t i = 0; i < size; i++)
+        if (workload_place_to(set, f->to, group, i) != (i + by) % size)
+            return false;
+    ring->hw.sip_count = size;
+    hw_join_sips(&ring->hw, hw_topology_find("ring_1d"), &(struct hw_sip_size){.w = size, .h = 1});
+    ring->ccl.ranks = (struct ccl_ranks){.mapped = false};
+    hw_fold_none(&ring->hw, turn);
+    hw_fold_set_step(turn, 0, greatest_divisor(by, size));
+    return true;
+}
+
+/* The members of a group that becomes itself have the same kernels, by their rule. */
+static bool keeps_kernels(struct finding *f, const struct step_source *source, uint32_t group,
+                          const struct ccl_algorithm *algorithm)
+{
+    const struct workload_graph *const graph = f->plan->options->graph;
+    const struct workload_set *const set = &graph->sets[source->set];
+    const uint32_t ranks = set->first[group + 1] - set->first[group];
+    struct config ring = source->config;
+    struct hw_fold turn;
+    char why[CCL_FOLD_WHY_BYTES];
+    if (algorithm->folds == NULL || ccl_algorithm_find(algorithm->name) != algorithm ||
+        plugin_is_path(ring.ccl.mapper))
+        return refuse(f, "group %u of %s: %s has no rule for folds of groups", group, set->name,
+                      algorithm->name);
+    if (!turn_ring(f, set, group, &ring, &turn))
+        return refuse(f, "group %u of %s: its ranks do not move around a ring", group, set->name);
+    for (uint32_t p = 0; p < graph->program_count; p++)
+        for (uint32_t i = 0; i < graph->programs[p].op_count; i++) {
+            const struct workload_op *const op = &graph->programs[p].ops[i];
+            if (op->kind != WORKLOAD_COLLECTIVE || step_source_of(f->plan, op) != source)
+                continue;
+            const struct ccl_call call = {.hw = &ring.hw,
+                                          .ccl = &ring.ccl,
+                                          .collective = (enum ccl_collective)op->collective,
+                                          .world_size = ranks,
+                                          .root = op->peer,
+                                          .n_elem = step_elements(source, op, ranks) /
+                                                    (op->collective == CCL_ALL_GATHER ? ranks : 1),
+                                          .dtype = (enum lp_dtype)op->dtype,
+                                          .math = LP_MATH_SUM};
+            if (!algorithm->folds(&call, &turn, why))
+                return refuse(f, "group %u of %s: %.300s", group, set->name, why);
+        }
+    return true;
 }
 
 /* The members of a group that becomes itself do the same. */
@@ -242,7 +304,14 @@ static bool keeps_steps(struct finding *f, uint32_t source, uint32_t group,
     struct shape *const shape = &f->shapes[source];
     struct cw_error error = {.exit_code = CW_OK};
     char why[CCL_FOLD_WHY_BYTES];
-    if ((shape->steps == NULL || shape->group != group) && !make_shape(f, source, group))
+    const struct ccl_algorithm *const algorithm =
+        ccl_algorithm_for(&f->plan->sources[source].config.ccl,
+                          (enum ccl_collective)f->plan->sources[source].collective, &error);
+    if (algorithm == NULL)
+        return refuse(f, "%s", cw_error_text(&error));
+    if (algorithm->schedule == NULL)
+        return keeps_kernels(f, &f->plan->sources[source], group, algorithm);
+    if ((shape->steps == NULL || shape->group != group) && !make_shape(f, source, group, algorithm))
         return false;
     if (fold_steps_keep(shape->steps, turn, why, &error))
         return true;
