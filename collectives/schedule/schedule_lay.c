@@ -68,7 +68,7 @@ static uint32_t link_of_step(struct laying *l, uint32_t r, uint32_t t, uint32_t 
     const uint32_t link = link_to(rank, &rank->thread[t], sends ? step->send_to : step->recv_from,
                                   graph->thread_of[there], sends);
     if (link == UINT32_MAX)
-        (void)schedule_lay_refuse_peers(r, t, l->error);
+        (void)schedule_lay_refuse_peers(schedule_rank_at(l->schedule, r), t, l->error);
     return link;
 }
 
@@ -121,8 +121,9 @@ static int lay_rank(struct laying *l, uint32_t r)
     uint32_t chunks = 0;
     for (uint32_t k = 0; k < from->step_count; k++) {
         if (from->step[k].count > UINT16_MAX)
-            return cw_error_set(l->error, CW_USAGE, "rank %u: a step of %u chunks; at most %u", r,
-                                from->step[k].count, (unsigned)UINT16_MAX);
+            return cw_error_set(l->error, CW_USAGE, "rank %u: a step of %u chunks; at most %u",
+                                schedule_rank_at(l->schedule, r), from->step[k].count,
+                                (unsigned)UINT16_MAX);
         chunks += from->step[k].count;
     }
     to->thread_count = from->thread_count;

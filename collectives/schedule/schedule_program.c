@@ -31,7 +31,7 @@ static int check_places(const struct schedule_program *p, struct cw_error *error
             return cw_error_set(error, CW_USAGE,
                                 "rank %u has %u threads, each on a PE of its own, and there are %u "
                                 "PEs for it; legal: %s",
-                                r, s->rank[r].thread_count, p->pes_of_rank,
+                                schedule_rank_at(s, r), s->rank[r].thread_count, p->pes_of_rank,
                                 p->ranks->pes > 0 ? "more lanes"
                                                   : "a machine with more cubes or PEs, such as by "
                                                     "a larger sip.cube_mesh.w");
@@ -39,7 +39,7 @@ static int check_places(const struct schedule_program *p, struct cw_error *error
             return cw_error_set(error, CW_USAGE,
                                 "rank %u has %u threads for %u parts: a tensor that is cut over "
                                 "PEs goes by one thread on each; legal: mapper leader_only",
-                                r, s->rank[r].thread_count, s->parts);
+                                schedule_rank_at(s, r), s->rank[r].thread_count, s->parts);
     }
     return CW_OK;
 }
@@ -74,7 +74,7 @@ static int check_queues(struct schedule_program *p, struct cw_error *error)
         for (uint32_t t = 0; t < s->rank[r].thread_count; t++) {
             const uint32_t rings = peers_of(&s->rank[r], t, false);
             if (peers_of(&s->rank[r], t, true) > HW_DIRS_MAX)
-                return schedule_lay_refuse_peers(r, t, error);
+                return schedule_lay_refuse_peers(schedule_rank_at(s, r), t, error);
             p->rings = rings > p->rings ? rings : p->rings;
         }
     return CW_OK;

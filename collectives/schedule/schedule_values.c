@@ -29,26 +29,26 @@ struct interpreter {
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
-uint32_t schedule_locations(const struct schedule *schedule, uint32_t rank)
+uint32_t schedule_locations(const struct schedule *schedule, uint32_t place)
 {
-    const uint32_t *const chunks = schedule->rank[rank].chunks;
+    const uint32_t *const chunks = schedule->rank[place].chunks;
     const uint32_t input = chunks[SCHEDULE_INPUT], output = chunks[SCHEDULE_OUTPUT];
     const uint32_t shared = input > output ? input : output;
     return (schedule->in_place ? shared : input + output) + chunks[SCHEDULE_SCRATCH];
 }
 
-uint32_t schedule_location(const struct schedule *schedule, uint32_t rank, unsigned buffer,
+uint32_t schedule_location(const struct schedule *schedule, uint32_t place, unsigned buffer,
                            uint32_t chunk)
 {
-    const uint32_t *const chunks = schedule->rank[rank].chunks;
+    const uint32_t *const chunks = schedule->rank[place].chunks;
     const uint32_t input = chunks[SCHEDULE_INPUT], output = chunks[SCHEDULE_OUTPUT];
     if (buffer == SCHEDULE_SCRATCH)
-        return schedule_locations(schedule, rank) - chunks[SCHEDULE_SCRATCH] + chunk;
+        return schedule_locations(schedule, place) - chunks[SCHEDULE_SCRATCH] + chunk;
     if (!schedule->in_place)
         return buffer == SCHEDULE_INPUT ? chunk : input + chunk;
     if (buffer == SCHEDULE_INPUT)
-        return input < output ? rank * input + chunk : chunk;
-    return output < input ? rank * output + chunk : chunk;
+        return input < output ? schedule_rank_at(schedule, place) * input + chunk : chunk;
+    return output < input ? schedule_rank_at(schedule, place) * output + chunk : chunk;
 }
 
 /* ---- nodes ----------------------------------------------------------------------------------- */

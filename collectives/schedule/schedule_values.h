@@ -60,10 +60,10 @@ void schedule_values_check_some(const struct schedule_values *values,
                                 const struct schedule *schedule, const uint32_t *rank,
                                 uint32_t count, bool *wrong, struct schedule_faults *faults);
 
-/* Chunks of a rank as places of its memory, of which input and output share some if they are one
- * buffer; and how many there are. */
-uint32_t schedule_location(const struct schedule *schedule, uint32_t rank, unsigned buffer,
+/* Chunks of the rank at a place in rank[], as locations in its memory: input and output share some
+ * if they are one buffer. And how many locations there are. */
+uint32_t schedule_location(const struct schedule *schedule, uint32_t place, unsigned buffer,
                            uint32_t chunk);
-uint32_t schedule_locations(const struct schedule *schedule, uint32_t rank);
+uint32_t schedule_locations(const struct schedule *schedule, uint32_t place);
 
 #endif

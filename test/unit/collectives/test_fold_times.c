@@ -4,6 +4,9 @@
  * every rank's calls is the whole machine's, to the picosecond. Folds by translations are always
  * exact.
  *
+ * Then files whose buffers are one, on machines that fold in part, so that a representative's
+ * number is not its place among representatives.
+ *
  * FOLD_SEEDS=N: so many (make nightly); 150 in CI. FOLD_SEED=S begins with this one.
  */
 #include <setjmp.h>
@@ -321,9 +324,148 @@ static void folded_worlds_take_the_times_of_whole_ones(void **state)
                   (unsigned long long)count, exact_cases);
 }
 
+/* ---- files in place -------------------------------------------------------------------------- */
+
+/* A machine of RANKS SIPs, and a file for it. */
+struct file_case {
+    const char *topology[3];
+    uint32_t columns; /* ranks are added coordinate by coordinate; 0: exclusive or */
+    uint32_t (*copies)(uint32_t rank); /* of ranks that do not fold onto each other, unlike */
+    uint32_t sips;                     /* that are left */
+};
+enum { RANKS = 8, CHUNKS = 2 }; /* of each rank's block */
+
+/* The rank that is `by` away, or whose distance is: back. */
+static uint32_t rank_away(const struct file_case *c, uint32_t rank, uint32_t by, bool back)
+{
+    if (c->columns == 0)
+        return rank ^ by;
+    const uint32_t w = c->columns, h = RANKS / w, x = by % w, y = by / w;
+    return (rank / w + (back ? h - y : y)) % h * w + (rank % w + (back ? w - x : x)) % w;
+}
+
+static void write_step(FILE *file, uint32_t number, const char *op, uint32_t src, const char *to,
+                       uint32_t dst, const char *waits)
+{
+    fprintf(file,
+            "<step s='%u' type='%s' srcbuf='i' srcoff='%u' dstbuf='%s' dstoff='%u' cnt='1' %s "
+            "hasdep='1'/>\n",
+            number, op, src, to, dst, waits);
+}
+
+/* Each pair of ranks has a thread at both ends. Copies are to scratch, and serve no purpose. In an
+ * all-gather nothing writes the input, so its second chunk may be loaded early. In a reduce-scatter
+ * sums are added in the order of threads. */
+static void write_thread(FILE *file, const struct file_case *c, bool gathers, uint32_t rank,
+                         uint32_t thread)
+{
+    const uint32_t to = rank_away(c, rank, thread + 1, false),
+                   from = rank_away(c, rank, thread + 1, true);
+    const uint32_t copies = thread == 0 ? c->copies(rank) : 0;
+    fprintf(file, "<tb id='%u' send='%u' recv='%u' chan='0'>\n", thread, to, from);
+    for (uint32_t i = 0; i < copies; i++)
+        write_step(file, i, "cpy", 0, "s", 0, "");
+    for (uint32_t k = 0, number = copies; k < CHUNKS; k++, number += 2) {
+        char waits[60] = "";
+        if (thread > 0)
+            snprintf(waits, sizeof waits, "depid='%u' deps='%u'", thread - 1,
+                     (thread == 1 ? c->copies(rank) : 0) + 2 * k + 1);
+        if (gathers) {
+            write_step(file, number, "s", k, "o", rank * CHUNKS + k, "");
+            write_step(file, number + 1, "r", 0, "o", from * CHUNKS + k, "");
+        } else {
+            write_step(file, number, "s", to * CHUNKS + k, "o", k, "");
+            write_step(file, number + 1, "rrc", rank * CHUNKS + k, "o", k, waits);
+        }
+    }
+    fprintf(file, "</tb>\n");
+}
+
+static void write_in_place(const char *path, const struct file_case *c, bool gathers)
+{
+    FILE *const file = fopen(path, "w");
+    const uint32_t all = RANKS * CHUNKS;
+    assert_non_null(file);
+    fprintf(file, "<algo name='x' nchunksperloop='%u' ngpus='%u' coll='%s' inplace='1'>\n", all,
+            (unsigned)RANKS, gathers ? "allgather" : "reduce_scatter");
+    for (uint32_t rank = 0; rank < RANKS; rank++) {
+        fprintf(file, "<gpu id='%u' i_chunks='%u' o_chunks='%u' s_chunks='1'>\n", rank,
+                gathers ? CHUNKS : all, gathers ? all : CHUNKS);
+        for (uint32_t thread = 0; thread + 1 < RANKS; thread++)
+            write_thread(file, c, gathers, rank, thread);
+        fprintf(file, "</gpu>\n");
+    }
+    fprintf(file, "</algo>\n");
+    assert_int_equal(fclose(file), 0);
+}
+
+static void check_in_place(const struct file_case *c, bool gathers, uint32_t elems_of_rank)
+{
+    const char *const path = gathers ? "./gathers.xml" : "./scatters.xml";
+    struct random_case given = {.n_elem = (uint64_t)elems_of_rank * RANKS};
+    const char *sets[SETS_MAX];
+    for (size_t i = 0; i < COUNT_OF(c->topology) && c->topology[i] != NULL; i++)
+        set(&given, "system.sips.%s", c->topology[i]);
+    set(&given, "system.sips.count=%u", (unsigned)RANKS);
+    for (size_t i = 0; i < given.sets; i++)
+        sets[i] = given.set[i];
+    write_in_place(path, c, gathers);
+    struct config_errors errors = {0};
+    struct config *config;
+    assert_int_equal(
+        config_load(
+            &(struct config_request){.algorithm = path, .sets = sets, .set_count = given.sets},
+            &config, &errors),
+        CW_OK);
+    const uint64_t n_elem = gathers ? elems_of_rank : given.n_elem;
+    const struct ccl_call call = {.hw = &config->hw,
+                                  .ccl = &config->ccl,
+                                  .collective = gathers ? CCL_ALL_GATHER : CCL_REDUCE_SCATTER,
+                                  .world_size = RANKS,
+                                  .n_elem = n_elem,
+                                  .dtype = LP_F16,
+                                  .math = LP_MATH_SUM};
+    struct cw_error error;
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&call, NULL, &error);
+    struct fold_found found;
+    assert_non_null(algorithm);
+    assert_int_equal(fold_find(&(struct fold_request){.config = config, .calls = &call, .count = 1},
+                               &found, &error),
+                     CW_OK);
+    assert_int_equal(found.fold.sips, c->sips);
+    const uint32_t before = exact_cases;
+    compare(&given, config, &found, algorithm);
+    assert_int_equal(exact_cases, before + 1);
+    schedule_free(found.schedule);
+    config_free(config);
+    config_errors_free(&errors);
+}
+
+static uint32_t by_row(uint32_t rank) { return rank / 4; }
+static uint32_t by_row_and_parity(uint32_t rank) { return rank / 4 * 2 + rank % 2; }
+static uint32_t by_parity(uint32_t rank) { return rank % 2; }
+static uint32_t by_pair(uint32_t rank) { return rank / 2; }
+
+static void files_in_place_fold_in_part(void **state)
+{
+    (void)state;
+    static const struct file_case cases[] = {
+        {{"topology=torus_2d", "w=4", "h=2"}, 4, by_row, 2},
+        {{"topology=torus_2d", "w=4", "h=2"}, 4, by_row_and_parity, 4},
+        {{"topology=ring_1d"}, 8, by_parity, 2},
+        {{"topology=switch"}, 0, by_row, 2},
+        {{"topology=switch"}, 0, by_pair, 4}};
+    static const uint32_t elems[] = {8, 17}; /* chunks of 4 and 4; of 9 and 8 */
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        for (size_t k = 0; k < COUNT_OF(elems); k++) {
+            check_in_place(&cases[i], true, elems[k]);
+            check_in_place(&cases[i], false, elems[k]);
+        }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(folded_worlds_take_the_times_of_whole_ones)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(folded_worlds_take_the_times_of_whole_ones),
+                                       cmocka_unit_test(files_in_place_fold_in_part)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
