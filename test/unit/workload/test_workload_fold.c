@@ -20,7 +20,7 @@ struct draw {
     uint32_t ops[SIPS_MAX];  /* of each rank, so far */
     uint32_t rank[SIPS_MAX]; /* on each SIP */
     uint32_t sets;
-    bool names_algorithms; /* of sets, on even seeds; these are not replayed */
+    bool names_algorithms; /* of sets, on even seeds */
 };
 
 static uint32_t below(struct draw *draw, uint32_t n) { return cw_rng_below(&draw->rng, n); }
@@ -304,7 +304,7 @@ static void one_step(uint64_t seed, struct counts *counts)
     const struct cw_config parallel = {.sync = CW_OPTIMISTIC, .worker_count = 2};
     const int code = run(config, &graph, modes, STEP_FOLD_OFF, false, &sequential, &whole, text);
     const int folded_code =
-        run(config, &graph, modes, STEP_FOLD_AUTO, !draw.names_algorithms,
+        run(config, &graph, modes, STEP_FOLD_AUTO, true,
             below(&draw, 4) > 0 ? &sequential : &parallel, &folded, folded_text);
     if (code != folded_code)
         fail_seed(seed, "folded", code == CW_OK ? folded_text : text);
