@@ -592,7 +592,7 @@ static int run_on_machine(struct bench_session *session, const struct dist_optio
     int code = machine != NULL ? bench_machine_begins(session, machine, error) : error->exit_code;
     if (code == CW_OK)
         code = bench_machine_ends(session, run_program(session, error), error);
-    *holds = machine != NULL && session->folded && bench_fold_holds(session, code, error);
+    *holds = session->folded && bench_fold_holds(session, code, error);
     if (code != CW_INTERRUPTED) /* then the process ends, as soon as its files are written */
         dist_free(machine);
     session->dist = NULL;
@@ -613,15 +613,21 @@ static void drop_rows(struct result *result, size_t first)
     }
 }
 
+static int refuse_fold(const struct bench_session *session, struct cw_error *error)
+{
+    return cw_error_set(error, CW_USAGE, "--fold on: %s", session->fold_why);
+}
+
 /* The sizes of one machine: folded if it can be. A folded run that fails, or that is not the whole
- * machine's, is run again without a fold, so that every message is of the whole machine. */
+ * machine's, is run again without a fold, so that every message is of the whole machine. --fold on
+ * refuses what only that run can do. */
 static int run_sizes(struct bench_session *session, const struct dist_options *dist,
                      struct cw_error *error)
 {
     const size_t first = session->result->row_count;
     const uint64_t hash = session->fold_hash;
     struct dist_options folded = *dist;
-    bool holds = false;
+    bool holds = false, refused = false;
     int code = bench_fold_find(session, error);
     if (code == CW_OK && session->folded) {
         bench_fold_give(session, &folded);
@@ -634,8 +640,9 @@ static int run_sizes(struct bench_session *session, const struct dist_options *d
             return code;
         }
         session->folded = false;
-        if (code == CW_OK && session->options->fold == RUN_SHORTCUT_ON)
-            return cw_error_set(error, CW_USAGE, "--fold on: %s", session->fold_why);
+        refused = session->options->fold == RUN_SHORTCUT_ON;
+        if (code == CW_OK && refused)
+            return refuse_fold(session, error);
         drop_rows(session->result, first);
         session->fold_hash = hash;
         *error = (struct cw_error){.exit_code = CW_OK};
@@ -646,7 +653,7 @@ static int run_sizes(struct bench_session *session, const struct dist_options *d
     if (code == CW_OK)
         code = run_on_machine(session, dist, &holds, error);
     bench_fold_note(session, first);
-    return code;
+    return code == CW_OK && refused ? refuse_fold(session, error) : code;
 }
 
 /* All sizes on one machine, or each on its own. */

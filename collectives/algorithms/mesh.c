@@ -92,8 +92,6 @@ static const struct ccl_order order = {.between = CCL_BETWEEN_NEIGHBOURS, .kept 
 static bool mesh_folds(const struct ccl_call *call, const struct hw_fold *fold,
                        char why[CCL_FOLD_WHY_BYTES])
 {
-    if (call->ccl->ranks.mapped)
-        return fold_refuse(why, "`mate` or `package` say where ranks are");
     return fold_keeps_ring(fold, 1, call->world_size) ||
            fold_refuse(why, "peers are so many ranks ahead, round all ranks");
 }

@@ -349,8 +349,6 @@ static const struct ccl_order order = {.between = CCL_BETWEEN_HALVES, .kept = CC
 static bool rhd_folds(const struct ccl_call *call, const struct hw_fold *fold,
                       char why[CCL_FOLD_WHY_BYTES])
 {
-    if (call->ccl->ranks.mapped)
-        return fold_refuse(why, "`mate` or `package` say where ranks are");
     if ((call->world_size & (call->world_size - 1)) != 0)
         return fold_refuse(why, "%u ranks are no power of two: some ranks begin in pairs",
                            call->world_size);

@@ -112,6 +112,8 @@ static bool has_rank_on_each_sip(const struct finding *f, char *why)
     const uint32_t size = f->ccl->world_size > 0 ? f->ccl->world_size : f->hw->sip_count;
     if (ranks->per_sip > 0)
         return fold_refuse(why, "ranks are PEs (mapper %s)", CCL_RANK_PER_PE);
+    if (ranks->mapped)
+        return fold_refuse(why, "`mate` or `package` say where ranks are");
     if (ranks->list != NULL || ranks->pes > 0 || size != f->hw->sip_count)
         return fold_refuse(why, "%u of %u SIPs have ranks", size, f->hw->sip_count);
     if (f->request->own_sizes)

@@ -47,6 +47,10 @@ static void what_needs_all_events_refuses_on(void **state)
          "--fold on: the jitter of ucie is drawn for each operation"},
         {"run --fold on --bench ipcq_pingpong --no-data",
          "--fold on: the bench does more than one call"},
+        {"run --fold on --no-data --bench ccl_reduce_scatter --algorithm birs --set "
+         "system.sips.topology=pair_switch --set system.sips.count=4 --set sip.cube_mesh.w=1 --set "
+         "sip.cube_mesh.h=1 --set algorithms.birs.mate=[2,3,0,1]",
+         "--fold on: `mate` or `package` say where ranks are"},
         {"run --fold on --no-data --max-events 100000000", "--fold on: --max-events counts all"},
         {"run --fold on --no-data --bench ccl_broadcast", "--fold on: "},
         {"run --fold on --no-data --set system.sips.topology=mesh_2d_no_wrap",

@@ -327,6 +327,14 @@ static void options_by_which_ranks_differ_are_seen(void **state)
     const char *const slots = "defaults.buffer_kind=sram";
     check_more(RING, "lrab_hierarchical_allreduce", slots, 1, "");
     check_more(TORUS, "ring_all_gather", slots, 16, "in the order of ranks");
+    /* ranks on SIPs of other numbers */
+    const char *const places = "package=[0,0,1,1,2,2,3,3,4,4,5,5,6,6,7,7]";
+    static const char *const placed[] = {"birs", "birs_allreduce", "rhd", "mesh"};
+    for (size_t i = 0; i < COUNT_OF(placed); i++) {
+        char set[80];
+        snprintf(set, sizeof set, "algorithms.%s.%s", placed[i], places);
+        check_more(PAIRS, placed[i], set, 16, "say where ranks are");
+    }
     /* a slow link of one SIP */
     check_more(TORUS, "torus_rs_ag", "jitter.links.sip_link.slower_percent=10", 1, "");
     /* chunks of unequal lengths travel: 16 x 4 of 3,841 elements */
