@@ -71,6 +71,8 @@ const char *shortcut_why_not(enum shortcut which, const struct run_options *opti
         return "--max-sim-time ends the run";
     if (why_operations_differ(&config->hw) != NULL)
         return why_operations_differ(&config->hw);
+    if (which == SHORTCUT_FOLD && config->ccl.strict_validation)
+        return "strict_validation looks at the messages of every PE";
     if (is_step ? options->verify_data : !options->no_data)
         return is_step ? "--verify-data computes the values of all ranks"
                        : "each rank has values of its own: give --no-data, or --verify-data sample";

@@ -51,6 +51,8 @@ static void what_needs_all_events_refuses_on(void **state)
          "system.sips.topology=pair_switch --set system.sips.count=4 --set sip.cube_mesh.w=1 --set "
          "sip.cube_mesh.h=1 --set algorithms.birs.mate=[2,3,0,1]",
          "--fold on: `mate` or `package` say where ranks are"},
+        {"run --fold on --no-data --set defaults.strict_validation=true",
+         "--fold on: strict_validation looks at the messages of every PE"},
         {"run --fold on --no-data --max-events 100000000", "--fold on: --max-events counts all"},
         {"run --fold on --no-data --bench ccl_broadcast", "--fold on: "},
         {"run --fold on --no-data --set system.sips.topology=mesh_2d_no_wrap",
