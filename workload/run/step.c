@@ -660,7 +660,7 @@ static int run_once(const struct step_options *options, struct said *said,
 }
 
 /* A fold that is not exact gives way to translations, which are. What fails in a folded step fails
- * in the whole one, whose ranks the message is to name. */
+ * in the whole one, whose ranks the message is to name; else STEP_FOLD_ON refuses it. */
 int step_run(const struct step_options *options, struct step_result *result, struct cw_error *error)
 {
     struct step_options again = *options;
@@ -673,9 +673,15 @@ int step_run(const struct step_options *options, struct step_result *result, str
         code = run_once(&again, &said, result, &ran, error);
     }
     if (ran.folded && code != CW_OK && code != CW_NO_RESOURCE && code != CW_INTERRUPTED) {
+        const struct cw_error folded = *error;
         again.fold = STEP_FOLD_OFF;
         error->exit_code = CW_OK;
         code = run_once(&again, &said, result, &ran, error);
+        if (code == CW_OK && options->fold == STEP_FOLD_ON) {
+            step_result_free(result);
+            code = cw_error_set(error, CW_USAGE, "--fold on: the folded step fails: %.400s",
+                                cw_error_text(&folded));
+        }
     }
     free_said(&said);
     return code;

@@ -11,7 +11,7 @@
 #include "test/support/test_dist_support.h"
 #include "test/support/test_step_support.h"
 
-enum { SIPS_MAX = 16, OPS_MAX = 12 };
+enum { SIPS_MAX = 16, OPS_MAX = 12, FOLDING_SEED = 1 };
 
 struct draw {
     struct cw_rng rng;
@@ -346,10 +346,36 @@ static void folded_steps_take_the_times_of_the_whole_machine(void **state)
            counts.steps, counts.folded, counts.fully, counts.replayed);
 }
 
+/* A folded machine has no strict validation, and the whole one has. */
+static void fold_on_refuses_what_only_the_whole_machine_can_do(void **state)
+{
+    (void)state;
+    struct draw draw = {.rng = cw_rng_seeded(FOLDING_SEED, 11), .names_algorithms = false};
+    struct workload_graph graph = {0};
+    struct step_result result;
+    char text[512];
+    struct config *const config = draw_machine(&draw);
+    draw_graph(&draw, &graph);
+    const struct cw_config engine = {.sync = CW_SEQUENTIAL, .worker_count = 1};
+    const struct step_modes modes = {.in_program_order = true};
+    assert_int_equal(run(config, &graph, modes, STEP_FOLD_ON, false, &engine, &result, text),
+                     CW_OK);
+    assert_true(result.folded.sips < result.folded.of);
+    step_result_free(&result);
+    config->ccl.strict_validation = true;
+    assert_int_equal(run(config, &graph, modes, STEP_FOLD_ON, false, &engine, &result, text),
+                     CW_USAGE);
+    assert_non_null(strstr(text, "--fold on: the folded step fails: a folded world has no strict "
+                                 "validation"));
+    workload_graph_free(&graph);
+    config_free(config);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(folded_steps_take_the_times_of_the_whole_machine),
+        cmocka_unit_test(fold_on_refuses_what_only_the_whole_machine_can_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
