@@ -256,6 +256,8 @@ static void print_sample(FILE *file, const struct result *result)
         fprintf(file, ", %s of %s chunks of each result", grouped((double)sampled->chunks, ranks),
                 grouped((double)sampled->of_chunks, of));
     fprintf(file, ", %s\n", proof_text(PROOF_SAMPLE));
+    fprintf(file, "#   %s of their elements computed, %s\n",
+            grouped((double)sampled->elements, ranks), proof_text(sampled->proof));
     if (faulty != NULL)
         fprintf(file, "#   %s\n", faulty->sampled.fault);
 }

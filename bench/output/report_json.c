@@ -223,6 +223,8 @@ static json_t *sampled_json(const struct result_sampled *sampled)
     report_put(&object, "which", list);
     report_put(&object, "chunks", json_u64(sampled->chunks));
     report_put(&object, "of_chunks", json_u64(sampled->of_chunks));
+    report_put(&object, "elements", json_u64(sampled->elements));
+    report_put(&object, "elements_proof", json_string(proof_name(sampled->proof)));
     report_put(&object, "fault", text_or_null(sampled->fault));
     return object;
 }

@@ -88,6 +88,8 @@ struct result_shortcuts {
 struct result_sampled {
     uint32_t ranks, of_ranks;
     uint64_t chunks, of_chunks; /* of each of these ranks' results */
+    uint64_t elements;          /* computed, of all of them */
+    enum proof proof;           /* by which these were compared */
     char fault[400];            /* the first; "": none */
 };
 

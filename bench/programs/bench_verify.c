@@ -35,9 +35,10 @@ void bench_reduce_scatter(const struct run_options *options, struct tensor *outp
         dist_reduce_scatter(output, input, options->op);
 }
 
-static struct verifier *make_verifier(const struct bench_session *session,
+/* The arithmetic and the inputs of a call that `algorithm` carries out. */
+static struct expect_request expected(const struct bench_session *session,
                                       const struct ccl_algorithm *algorithm, uint64_t n_elem,
-                                      uint64_t seed, const void *values, struct cw_error *error)
+                                      uint64_t seed)
 {
     const struct run_options *const options = session->options;
     const enum dtype dtype = dtype_of_results(options->dtype, session->config->ccl.arithmetic);
@@ -45,22 +46,32 @@ static struct verifier *make_verifier(const struct bench_session *session,
     const uint64_t operands =
         facts->world_size *
         (facts->parts > 0 ? 1 : bench_parts(&session->config->hw, &facts->policy));
-    struct verifier_request request = {
-        .expect = {.hw = &session->config->hw,
-                   .ccl = &session->config->ccl,
-                   .module = bench_order(session, algorithm),
-                   .dtype = dtype,
-                   .op = redop_of_kernels(options->op),
-                   .scaling = scaling_of(dtype, options->op, options->scalar, operands),
-                   .n_elem = n_elem,
-                   .seed = seed,
-                   .values = values,
-                   .sim = lp_system_sim(dist_system(session->dist))},
-        .algorithm = algorithm,
-        .schedule = algorithm->schedule != NULL ? facts->schedule : NULL,
-        .ranks = facts->world_size,
-        .integers = options->input == RUN_INPUT_INTEGERS,
-        .shards_apart = facts->parts > 0};
+    return (struct expect_request){.hw = &session->config->hw,
+                                   .ccl = &session->config->ccl,
+                                   .module = bench_order(session, algorithm),
+                                   .dtype = dtype,
+                                   .op = redop_of_kernels(options->op),
+                                   .scaling =
+                                       scaling_of(dtype, options->op, options->scalar, operands),
+                                   .n_elem = n_elem,
+                                   .seed = seed,
+                                   .sim = lp_system_sim(dist_system(session->dist))};
+}
+
+static struct verifier *make_verifier(const struct bench_session *session,
+                                      const struct ccl_algorithm *algorithm, uint64_t n_elem,
+                                      uint64_t seed, const void *values, struct cw_error *error)
+{
+    const struct run_options *const options = session->options;
+    const struct dist_facts *const facts = dist_facts(session->dist);
+    struct verifier_request request = {.expect = expected(session, algorithm, n_elem, seed),
+                                       .algorithm = algorithm,
+                                       .schedule =
+                                           algorithm->schedule != NULL ? facts->schedule : NULL,
+                                       .ranks = facts->world_size,
+                                       .integers = options->input == RUN_INPUT_INTEGERS,
+                                       .shards_apart = facts->parts > 0};
+    request.expect.values = values;
     struct relay relay = {0};
     if (algorithm->order != NULL && algorithm->order->between == CCL_BETWEEN_RELAY) {
         const uint32_t root = bench_root(session->config, algorithm->collective);
@@ -116,11 +127,12 @@ int bench_sample_check(const struct bench_session *session, const struct ccl_cal
                         ccl_algorithm_label(call->ccl, algorithm), legal);
 }
 
-int bench_sample(const struct bench_session *session, const struct ccl_call *call,
+int bench_sample(const struct bench_session *session, const struct ccl_call *call, uint64_t seed,
                  struct result_row *row, struct cw_error *error)
 {
+    const struct run_options *const options = session->options;
     const struct dist_facts *const facts = dist_facts(session->dist);
-    if (session->options->verify_ranks == 0)
+    if (options->verify_ranks == 0)
         return CW_OK;
     const struct ccl_algorithm *const algorithm = ccl_algorithm_of(call, NULL, error);
     if (algorithm == NULL)
@@ -136,8 +148,16 @@ int bench_sample(const struct bench_session *session, const struct ccl_call *cal
         .members = schedule->members,
         .n_elem = call->n_elem,
         .shards = row->shards,
-        .ranks = session->options->verify_ranks};
+        .ranks = options->verify_ranks,
+        .expect = expected(session, algorithm, call->n_elem, seed)};
+    const bool reduces =
+        call->collective == CCL_ALL_REDUCE || call->collective == CCL_REDUCE_SCATTER;
+    request.proof = reduces ? proof_without_order(request.expect.dtype, request.expect.op,
+                                                  options->input == RUN_INPUT_INTEGERS)
+                            : PROOF_MOVED;
     struct sample_found found;
+    if (!reduces)
+        request.expect.scaling = (struct scaling){.divisor = 0};
     /* The schedule is made for the expected call (runtime/install_plan.c). */
     request.call.n_elem = session->config->ccl.n_elem;
     request.call.dtype = LP_F16;
@@ -150,7 +170,9 @@ int bench_sample(const struct bench_session *session, const struct ccl_call *cal
     row->sampled = (struct result_sampled){.ranks = found.ranks,
                                            .of_ranks = found.of,
                                            .chunks = found.chunks,
-                                           .of_chunks = found.of_chunks};
+                                           .of_chunks = found.of_chunks,
+                                           .elements = found.elements,
+                                           .proof = request.proof};
     snprintf(row->sampled.fault, sizeof row->sampled.fault, "%s", found.fault);
     return CW_OK;
 }

@@ -29,8 +29,9 @@ struct verifier *bench_verifier_of_values(const struct bench_session *session,
 /* CW_USAGE: results of such a call cannot be sampled (--verify-data sample). */
 int bench_sample_check(const struct bench_session *session, const struct ccl_call *call,
                        struct cw_error *error);
-/* --verify-data sample: verifies some ranks' results of a call, and notes it in the row. */
-int bench_sample(const struct bench_session *session, const struct ccl_call *call,
+/* --verify-data sample: verifies some ranks' results of a call, with inputs from `seed`, and notes
+ * it in the row. */
+int bench_sample(const struct bench_session *session, const struct ccl_call *call, uint64_t seed,
                  struct result_row *row, struct cw_error *error);
 /* Compares the tensors after a call, and adds the findings to the row. */
 int bench_compare(struct verifier *verifier, const struct dist_completion *completion,

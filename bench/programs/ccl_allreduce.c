@@ -92,7 +92,7 @@ static int ccl_allreduce_run_size(struct bench_session *session, uint64_t n_elem
             return error->exit_code;
         allreduce.row->wrong = 0;
     }
-    int code = bench_sample(session, &call, allreduce.row, error);
+    int code = bench_sample(session, &call, allreduce.seed, allreduce.row, error);
     if (code != CW_OK)
         return code;
     session->own = &allreduce;

@@ -150,7 +150,7 @@ static int ccl_moves_run_size(struct bench_session *session, uint64_t n_elem,
         row->wrong = 0;
     const uint32_t parts = collective == CCL_ALL_GATHER ? row->ranks : 1;
     const struct ccl_call call = bench_call(session, collective, n_elem / parts);
-    int code = bench_sample(session, &call, row, error);
+    int code = bench_sample(session, &call, move.seed, row, error);
     if (code != CW_OK)
         return code;
     session->own = &move;

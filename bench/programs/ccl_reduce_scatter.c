@@ -94,7 +94,7 @@ static int ccl_reduce_scatter_run_size(struct bench_session *session, uint64_t n
         if (scatter.verifier == NULL)
             return error->exit_code;
     }
-    int code = bench_sample(session, &call, row, error);
+    int code = bench_sample(session, &call, scatter.seed, row, error);
     if (code != CW_OK)
         return code;
     session->own = &scatter;

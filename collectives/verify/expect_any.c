@@ -48,6 +48,11 @@ static double half_of_smallest(enum dtype dtype)
 
 static double operands_of(const struct expect_any *any) { return (double)any->ranks * any->parts; }
 
+static double bound_of(const struct expect_any *any)
+{
+    return any->exact ? 0 : expm1((operands_of(any) - 1) * log1p(unit_roundoff(any->dtype)));
+}
+
 static void add_exactly(const struct expect_any *any, struct any_step *step, const uint8_t *operand,
                         bool is_first)
 {
@@ -175,9 +180,7 @@ int expect_any_verify(const struct expect_any *any, expect_read_fn read, void *a
     if (comparison.shares == NULL)
         return cw_error_set(error, CW_NO_RESOURCE, "out of memory: %zu bytes", bytes);
     memset(comparison.shares, 0, bytes);
-    if (!any->exact)
-        found->bound = expm1((operands_of(any) - 1) * log1p(unit_roundoff(any->dtype)));
-    comparison.bound = found->bound;
+    comparison.bound = found->bound = bound_of(any);
     if (any->sim != NULL)
         cw_each_worker(any->sim, compare_share, &comparison);
     else
@@ -192,4 +195,17 @@ int expect_any_verify(const struct expect_any *any, expect_read_fn read, void *a
     }
     free(comparison.shares);
     return code;
+}
+
+bool expect_any_holds(const struct expect_any *any, uint64_t at, const void *value)
+{
+    const struct any_comparison comparison = {.any = any, .bound = bound_of(any)};
+    struct any_step step = {.first = at, .count = 1};
+    struct any_share share = {.wrong = 0};
+    reduce_step(any, &step);
+    if (any->exact)
+        compare_bits(any, &step, value, &share);
+    else
+        compare_near(&comparison, &step, value, &share);
+    return share.wrong == 0;
 }

@@ -39,4 +39,7 @@ struct expect_any_found {
 int expect_any_verify(const struct expect_any *any, expect_read_fn read, void *arg,
                       struct expect_any_found *found, struct cw_error *error);
 
+/* The same of one value alone: of element `at` of the inputs' shards. */
+bool expect_any_holds(const struct expect_any *any, uint64_t at, const void *value);
+
 #endif

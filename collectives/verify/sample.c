@@ -10,14 +10,7 @@
 #include "collectives/hook.h"
 #include "collectives/schedule/schedule_check.h"
 #include "collectives/schedule/schedule_walk.h"
-#include "hw/arithmetic.h"
-
-/* How the chunks of an output lie in its shards. */
-struct output {
-    uint32_t chunks, blocks, parts;
-    uint32_t shards;      /* that go by the parts; 1: the parts share it */
-    uint64_t block_elems; /* of each shard */
-};
+#include "collectives/verify/sample_values.h"
 
 struct sampling {
     const struct sample_request *request;
@@ -34,17 +27,6 @@ static uint64_t block_elems(const struct sampling *s)
     const enum ccl_collective collective = s->request->algorithm->collective;
     const bool divides = collective == CCL_REDUCE_SCATTER || collective == CCL_ALL_TO_ALL;
     return s->request->n_elem / (divides ? s->request->call.world_size : 1);
-}
-
-static uint64_t elements_of(const struct output *output, uint32_t chunk)
-{
-    const uint32_t of_block = output->chunks / output->blocks, at = chunk % of_block;
-    if (output->shards <= 1)
-        return schedule_span(output->block_elems, of_block, at).count;
-    const uint32_t each = of_block / output->parts, part = at / each;
-    const uint32_t shards =
-        output->shards / output->parts + (part < output->shards % output->parts);
-    return schedule_span(output->block_elems, each, at % each).count * shards;
 }
 
 /* Keeps the first line of the faults so far, and forgets them. */
@@ -74,54 +56,55 @@ static int judge_whole(struct sampling *s, const struct schedule *schedule, stru
     struct schedule_values *const values = schedule_formulas_of_steps(schedule, error);
     if (values == NULL)
         return error->exit_code;
-    const struct output output = {.chunks = values->outputs,
-                                  .blocks = schedule_blocks(schedule, SCHEDULE_OUTPUT),
-                                  .parts = schedule->parts,
-                                  .shards = schedule->members > 1 ? 1 : s->request->shards,
-                                  .block_elems = block_elems(s)};
+    const struct sample_layout output = {.chunks = values->outputs,
+                                         .blocks = schedule_blocks(schedule, SCHEDULE_OUTPUT),
+                                         .parts = schedule->parts,
+                                         .shards = schedule->members > 1 ? 1 : s->request->shards,
+                                         .block_elems = block_elems(s)};
+    struct sample_formulas formulas = {.values = values, .input = output, .output = output};
+    formulas.input.chunks = values->inputs;
+    formulas.input.blocks = schedule_blocks(schedule, SCHEDULE_INPUT);
     const size_t chunks = (size_t)s->count * values->outputs;
     bool *const wrong = calloc(chunks + 1, sizeof *wrong);
     s->faults.no_memory |= wrong == NULL;
     if (wrong != NULL)
         schedule_values_check_some(values, schedule, s->rank, s->count, wrong, &s->faults);
     for (size_t i = 0; i < chunks && wrong != NULL; i++)
-        s->found->wrong += wrong[i] ? elements_of(&output, (uint32_t)(i % values->outputs)) : 0;
+        if (wrong[i])
+            s->found->wrong += sample_layout_elements(&output, (uint32_t)(i % values->outputs));
     s->found->chunks = s->found->of_chunks = values->outputs;
+    int code = s->faults.no_memory ? cw_error_memory(error, "verification") : CW_OK;
+    note_faults(s);
+    if (code == CW_OK)
+        code = sample_values(s->request, &formulas, s->rank, s->count, wrong, s->found, error);
     free(wrong);
     schedule_values_free(values);
-    return s->faults.no_memory ? cw_error_memory(error, "verification") : CW_OK;
+    return code;
 }
 
 /* ---- steps of single chunks ------------------------------------------------------------------ */
 
-/* The i-th of `count` numbers below `of`, one somewhere in each of `count` equal stretches, with
- * the first and the last of all: at irregular distances. */
-static uint64_t number_at(uint64_t i, uint64_t count, uint64_t of)
-{
-    if (i == 0 || count == of)
-        return i;
-    if (i == count - 1)
-        return of - 1;
-    const uint64_t first = (uint64_t)((unsigned __int128)of * i / count),
-                   next = (uint64_t)((unsigned __int128)of * (i + 1) / count);
-    return first + hw_mix(i) % (next - first);
-}
-
-/* One value, which these ranks have: their chunk `chunk`. */
-static void judge_value(struct sampling *s, const struct schedule_walk_maker *maker,
-                        const struct output *output, uint32_t value, const uint32_t *rank,
-                        uint32_t count, uint32_t chunk)
+/* One value, which these ranks have, as the formulas' chunks say. */
+static int judge_value(struct sampling *s, const struct schedule_walk_maker *maker,
+                       struct sample_formulas *formulas, uint32_t value, const uint32_t *rank,
+                       uint32_t count, struct cw_error *error)
 {
     bool *const wrong = calloc((size_t)count + 1, sizeof *wrong);
     s->faults.no_memory |= wrong == NULL;
     struct schedule_values *const values =
         wrong != NULL ? schedule_walk_value(maker, value, rank, count, wrong, &s->faults) : NULL;
-    for (uint32_t i = 0; i < count && !s->faults.no_memory; i++)
-        s->found->wrong += values == NULL || wrong[i] ? elements_of(output, chunk) : 0;
+    int code = s->faults.no_memory ? cw_error_memory(error, "verification") : CW_OK;
+    for (uint32_t i = 0; i < count && code == CW_OK; i++)
+        if (values == NULL || wrong[i])
+            s->found->wrong += sample_layout_elements(&formulas->output, formulas->output_chunk);
+    if (code == CW_OK)
+        note_faults(s);
+    formulas->values = values;
+    if (values != NULL && code == CW_OK)
+        code = sample_values(s->request, formulas, rank, count, wrong, s->found, error);
     schedule_values_free(values);
     free(wrong);
-    if (!s->faults.no_memory)
-        note_faults(s);
+    return code;
 }
 
 /* struct schedule_walk, look(): as many chunks of each rank as the visits allow. */
@@ -130,24 +113,33 @@ static int judge_chunks(void *arg, const struct schedule_walk_maker *maker, stru
     struct sampling *const s = arg;
     const bool scatters = maker->collective == CCL_REDUCE_SCATTER,
                gathers = maker->collective == CCL_ALL_GATHER;
-    const struct output output = {.chunks = scatters ? maker->parts : maker->values,
-                                  .blocks = gathers ? maker->ranks : 1,
-                                  .parts = maker->parts,
-                                  .shards = s->request->shards,
-                                  .block_elems = block_elems(s)};
-    const uint64_t visits = (uint64_t)maker->ranks * (scatters ? s->count : 1);
-    const uint64_t room = SAMPLE_VISITS / visits > 0 ? SAMPLE_VISITS / visits : 1;
-    s->found->of_chunks = output.chunks;
-    s->found->chunks = room < output.chunks ? room : output.chunks;
-    for (uint64_t i = 0; i < s->found->chunks && !s->faults.no_memory; i++) {
-        const uint32_t chunk = (uint32_t)number_at(i, s->found->chunks, output.chunks);
+    const struct sample_layout whole = {.chunks = maker->values,
+                                        .blocks = scatters || gathers ? maker->ranks : 1,
+                                        .parts = maker->parts,
+                                        .shards = s->request->shards,
+                                        .block_elems = block_elems(s)};
+    struct sample_layout block = whole;
+    block.chunks = maker->parts;
+    block.blocks = 1;
+    struct sample_formulas formulas = {.input = gathers ? block : whole,
+                                       .output = scatters ? block : whole};
+    const uint64_t room = sample_room(s->request, maker->ranks, s->count);
+    const uint32_t of = formulas.output.chunks;
+    int code = CW_OK;
+    s->found->of_chunks = of;
+    s->found->chunks = room < of ? room : of;
+    for (uint64_t i = 0; i < s->found->chunks && code == CW_OK; i++) {
+        const uint32_t chunk = (uint32_t)sample_number(i, s->found->chunks, of);
+        formulas.output_chunk = chunk;
+        formulas.input_chunk = gathers ? chunk % maker->parts : chunk;
         if (!scatters)
-            judge_value(s, maker, &output, chunk, s->rank, s->count, chunk);
-        for (uint32_t k = 0; k < s->count && scatters; k++)
-            judge_value(s, maker, &output, s->rank[k] * maker->parts + chunk, &s->rank[k], 1,
-                        chunk);
+            code = judge_value(s, maker, &formulas, chunk, s->rank, s->count, error);
+        for (uint32_t k = 0; k < s->count && scatters && code == CW_OK; k++) {
+            formulas.input_chunk = s->rank[k] * maker->parts + chunk;
+            code = judge_value(s, maker, &formulas, formulas.input_chunk, &s->rank[k], 1, error);
+        }
     }
-    return s->faults.no_memory ? cw_error_memory(error, "verification") : CW_OK;
+    return code;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -190,9 +182,8 @@ int sample_verify(const struct sample_request *request, struct sample_found *fou
 {
     struct sampling s = {.request = request, .found = found};
     *found = (struct sample_found){.of = 0};
-    const int code = take_ranks(&s, request->members > 0 ? request->members : 1)
-                         ? judge(&s, error)
-                         : cw_error_memory(error, "verification");
+    const int code = take_ranks(&s, request->members) ? judge(&s, error)
+                                                      : cw_error_memory(error, "verification");
     note_faults(&s);
     schedule_faults_free(&s.faults);
     free(s.rank);

@@ -38,6 +38,14 @@ const char *proof_text(enum proof proof)
     return text[proof];
 }
 
+enum proof proof_without_order(enum dtype dtype, enum redop op, bool integers)
+{
+    const bool whole = dtype_digits(dtype) == 0; /* they wrap */
+    return whole || op == REDOP_MAX || op == REDOP_MIN ? PROOF_ANY_ORDER
+           : integers                                  ? PROOF_INTEGERS
+                                                       : PROOF_BOUND;
+}
+
 /* The order says which sums are kept in f32. */
 static bool says_what_is_kept(const struct ccl_order *order)
 {
@@ -56,23 +64,20 @@ static void keep_unwritten(struct schedule_values *values)
 struct verifier *verifier_create(const struct verifier_request *request, struct cw_error *error)
 {
     struct verifier *const verifier = calloc(1, sizeof *verifier);
-    const enum redop op = request->expect.op;
     if (verifier == NULL) {
         (void)cw_error_set(error, CW_NO_RESOURCE, "out of memory: %zu bytes", sizeof *verifier);
         return NULL;
     }
     verifier->request = *request;
-    const bool whole = dtype_digits(request->expect.dtype) == 0; /* they wrap */
     const struct ccl_order *const order = request->algorithm->order;
     const bool is_said = order != NULL && says_what_is_kept(order);
     const bool ordered = (order != NULL || request->schedule != NULL) &&
                          (request->schedule != NULL || is_said || !expect_in_f32(&request->expect));
     const bool by_steps = request->algorithm->collective == CCL_CUSTOM;
-    verifier->proof = by_steps                                      ? PROOF_STEPS
-                      : ordered                                     ? PROOF_ORDER
-                      : whole || op == REDOP_MAX || op == REDOP_MIN ? PROOF_ANY_ORDER
-                      : request->integers                           ? PROOF_INTEGERS
-                                                                    : PROOF_BOUND;
+    verifier->proof = by_steps  ? PROOF_STEPS
+                      : ordered ? PROOF_ORDER
+                                : proof_without_order(request->expect.dtype, request->expect.op,
+                                                      request->integers);
     if (verifier->proof != PROOF_ORDER && verifier->proof != PROOF_STEPS)
         return verifier;
     if (request->schedule != NULL)

@@ -25,6 +25,10 @@ enum proof {
 const char *proof_name(enum proof proof); /* "order", for results; NONE: "" */
 const char *proof_text(enum proof proof); /* in a few words */
 
+/* Of a reduction whose order of additions is not looked at; integers: its inputs are those of
+ * input_integers(). */
+enum proof proof_without_order(enum dtype dtype, enum redop op, bool integers);
+
 /* The findings of a comparison. */
 struct verdict {
     enum proof proof;

@@ -35,20 +35,25 @@ static void expect_text(int code, const char *line, const char *const *expected)
 static void some_ranks_of_a_folded_machine_are_verified(void **state)
 {
     (void)state;
-    expect_text(0, "run " TORUS_1024 " --bytes 64KiB --verify-data sample --fold on",
-                (const char *const[]){
-                    "verified: 4 of 1,024 ranks (0, 341, 682, 1,023), by the steps of the schedule",
-                    "Wrong values      : 0 OK", "simulated: 1 of 1,024 SIPs (by comparison)",
-                    NULL});
+    expect_text(
+        0, "run " TORUS_1024 " --bytes 64KiB --verify-data sample --fold on",
+        (const char *const[]){
+            "verified: 4 of 1,024 ranks (0, 341, 682, 1,023), by the steps of the schedule",
+            "16,384 of their elements computed, within a bound of the error that holds for any "
+            "order of additions",
+            "Wrong values      : 0 OK", "simulated: 1 of 1,024 SIPs (by comparison)", NULL});
     expect_text(0,
                 "run --bench ccl_reduce_scatter --preset pod64 --algorithm torus_reduce_scatter "
-                "--bytes 64KiB --verify-data=sample=2",
-                (const char *const[]){"verified: 2 of 64 ranks (0, 63)", NULL});
-    expect_text(
-        0,
-        "run --bench ccl_all_to_all --preset pod64 --algorithm pairwise_all_to_all "
-        "--bytes 64KiB --verify-data sample=100",
-        (const char *const[]){"verified: 64 of 64 ranks (0, 1, 2, 3, 4, 5, 6, ... 63)", NULL});
+                "--bytes 64KiB --verify-data=sample=2 --input integers",
+                (const char *const[]){"verified: 2 of 64 ranks (0, 63)",
+                                      "16 of their elements computed, bit for bit: the inputs are",
+                                      NULL});
+    expect_text(0,
+                "run --bench ccl_all_to_all --preset pod64 --algorithm pairwise_all_to_all "
+                "--bytes 64KiB --verify-data sample=100",
+                (const char *const[]){
+                    "verified: 64 of 64 ranks (0, 1, 2, 3, 4, 5, 6, ... 63)",
+                    "8,192 of their elements computed, bit for bit: the values are moved", NULL});
 }
 
 /* As many of its chunks as take some seconds to follow. */
@@ -60,6 +65,7 @@ static void a_million_ranks_are_sampled(void **state)
         "run --algorithm torus_rs_ag " TORUS_OF_A_MILLION
         " --bytes-per-rank 8MiB --verify-data sample=3",
         (const char *const[]){"verified: 3 of 1,048,576 ranks (0, 524,287, 1,048,575), 2 of ",
+                              "6 of their elements computed" /* chunks of one */,
                               "simulated: 1 of 1,048,576 SIPs (by proof)", NULL});
 }
 
@@ -83,6 +89,10 @@ static void json_says_what_was_sampled(void **state)
     /* Four parts, of as many chunks as there are ranks. */
     assert_int_equal(json_integer_value(json_object_get(sampled, "of_chunks")), 256);
     assert_int_equal(json_integer_value(json_object_get(sampled, "chunks")), 256);
+    /* The first and the last of each chunk of 128. */
+    assert_int_equal(json_integer_value(json_object_get(sampled, "elements")), 4 * 256 * 2);
+    assert_string_equal(json_string_value(json_object_get(sampled, "elements_proof")),
+                        "error_bound");
     assert_true(json_is_null(json_object_get(sampled, "fault")));
     json_decref(result);
 }
