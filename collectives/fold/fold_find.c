@@ -13,7 +13,6 @@
 #include "collectives/fold/fold_rule.h"
 #include "collectives/fold/fold_steps.h"
 #include "collectives/hook.h"
-#include "collectives/plugin.h"
 
 struct finding {
     const struct fold_request *request;
@@ -48,8 +47,6 @@ static bool keeps_kernel(const struct finding *f, uint32_t i, const struct hw_fo
     if (ccl_algorithm_find(algorithm->name) != algorithm)
         return fold_refuse(why, "%s is of a shared object, whose kernels are not compared",
                            algorithm->name);
-    if (plugin_is_path(f->ccl->mapper))
-        return fold_refuse(why, "the mapper %s is of a shared object", f->ccl->mapper);
     if (algorithm->folds == NULL)
         return fold_refuse(why, "%s has no rule for folds", algorithm->name);
     return algorithm->folds(&call, fold, why);
@@ -243,7 +240,8 @@ int fold_find(const struct fold_request *request, struct fold_found *found, stru
     f.code = f.algorithm != NULL && n_elem != NULL
                  ? CW_OK
                  : cw_error_memory(error, "the comparison of ranks");
-    if (f.code == CW_OK && f.hw->sip_count > 1 && has_rank_on_each_sip(&f, found->why)) {
+    if (f.code == CW_OK && f.hw->sip_count > 1 && has_rank_on_each_sip(&f, found->why) &&
+        fold_asks_built_in(f.ccl, found->why)) {
         f.code = find_algorithms(&f);
         if (f.code == CW_OK)
             f.code = compare_schedule(&f, found, n_elem);

@@ -9,7 +9,8 @@
  *                           beside the kernel or the schedule
  *
  * Placements need no comparison: a built-in mapper names the same PEs of each SIP, and takes_part()
- * of a built-in algorithm does not look at the rank. Loaded mappers of kernels do not fold.
+ * of a built-in algorithm does not look at the rank. With loaded mappers and validators nothing
+ * folds.
  */
 #ifndef COLLECTIVES_FOLD_FIND_H
 #define COLLECTIVES_FOLD_FIND_H

@@ -10,6 +10,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "collectives/plugin.h"
+
 struct turn {
     uint64_t stride;
     uint32_t size;
@@ -76,4 +78,13 @@ bool fold_refuse(char why[CCL_FOLD_WHY_BYTES], const char *format, ...)
     (void)vsnprintf(why, CCL_FOLD_WHY_BYTES, format, arguments);
     va_end(arguments);
     return false;
+}
+
+bool fold_asks_built_in(const struct ccl_config *ccl, char why[CCL_FOLD_WHY_BYTES])
+{
+    if (plugin_is_path(ccl->mapper))
+        return fold_refuse(why, "the mapper %s is of a shared object", ccl->mapper);
+    if (plugin_is_path(ccl->validator))
+        return fold_refuse(why, "the validator %s is of a shared object", ccl->validator);
+    return true;
 }

@@ -22,6 +22,10 @@ bool fold_turns_below(const struct hw_fold *fold, uint32_t stride);
  * the others: whether it makes no difference which rank's comes when. */
 bool fold_allows_order(const struct ccl_call *call, char why[CCL_FOLD_WHY_BYTES]);
 
+/* Not of kernels alone: the mapper and the validator are built in. Loaded ones look at every rank.
+ */
+bool fold_asks_built_in(const struct ccl_config *ccl, char why[CCL_FOLD_WHY_BYTES]);
+
 /* Fills `why`, and returns false, for a rule to return. */
 __attribute__((format(printf, 2, 3))) bool fold_refuse(char why[CCL_FOLD_WHY_BYTES],
                                                        const char *format, ...);

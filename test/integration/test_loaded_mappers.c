@@ -258,6 +258,25 @@ static const char *map(struct built_plugin *plugin, const char *algorithm, const
     return plugin->config;
 }
 
+/* They look at every rank, and a folded machine has representatives alone. */
+static void nothing_folds_with_a_loaded_mapper_or_validator(void **state)
+{
+    struct built_plugin *const plugin = *state;
+    const char *const path = map(plugin, "ring_rs_ag", "more_of_rank_2");
+    refuse("choose.so:more_of_rank_2 names others", "run --no-data --n-elem 64 --ccl %s", path);
+    refuse("--fold on: the mapper ", "run --no-data --fold on --n-elem 64 --ccl %s", path);
+    FILE *const file = fopen(plugin->config, "w");
+    assert_non_null(file);
+    fprintf(file,
+            "defaults:\n  algorithm: mine\nalgorithms:\n  mine:\n    extends: ring_rs_ag\n"
+            "    validator: %s:few\n",
+            plugin->path);
+    assert_int_equal(fclose(file), 0);
+    refuse("4 ranks are too many for me", "run --no-data --n-elem 64 --ccl %s", plugin->config);
+    refuse("--fold on: the validator ", "run --no-data --fold on --n-elem 64 --ccl %s",
+           plugin->config);
+}
+
 /* The result row and the bandwidths' number of shards of a run that verifies. */
 static void verify_lanes(int64_t parts, const char *format, const char *path)
 {
@@ -358,6 +377,7 @@ static void a_loaded_mapper_names_pes_that_the_algorithm_takes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_folds_with_a_loaded_mapper_or_validator),
         cmocka_unit_test(check_refuses_what_the_default_validator_refuses),
         cmocka_unit_test(a_loaded_mapper_and_validator_do_their_work),
         cmocka_unit_test(each_lane_of_a_mapper_is_a_ring_of_its_own),

@@ -100,6 +100,16 @@ int small(const struct tensor_group *group, const struct hw_config *hw, struct c
     return error->exit_code = CW_USAGE;
 }
 
+int few(const struct tensor_group *group, const struct hw_config *hw, struct cw_error *error);
+int few(const struct tensor_group *group, const struct hw_config *hw, struct cw_error *error)
+{
+    (void)hw;
+    if (group->ranks <= 2)
+        return CW_OK;
+    snprintf(error->text, sizeof error->text, "%u ranks are too many for me", group->ranks);
+    return error->exit_code = CW_USAGE;
+}
+
 extern const int a_number;
 const int a_number = 1;
 extern __thread int of_a_thread;

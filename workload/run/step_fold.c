@@ -21,8 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/fold/fold_rule.h"
 #include "collectives/fold/fold_steps.h"
-#include "collectives/plugin.h"
 #include "workload/graph/alike.h"
 
 /* The schedule of a source's collectives, as the process group of one of its groups makes it. */
@@ -269,8 +269,7 @@ static bool keeps_kernels(struct finding *f, const struct step_source *source, u
     struct config ring = source->config;
     struct hw_fold turn;
     char why[CCL_FOLD_WHY_BYTES];
-    if (algorithm->folds == NULL || ccl_algorithm_find(algorithm->name) != algorithm ||
-        plugin_is_path(ring.ccl.mapper))
+    if (algorithm->folds == NULL || ccl_algorithm_find(algorithm->name) != algorithm)
         return refuse(f, "group %u of %s: %s has no rule for folds of groups", group, set->name,
                       algorithm->name);
     if (!turn_ring(f, set, group, &ring, &turn))
@@ -327,6 +326,9 @@ static bool keeps_collectives(struct finding *f, uint32_t source_number, const s
     const struct step_source *const source = &f->plan->sources[source_number];
     const struct workload_set *const set = &f->plan->options->graph->sets[source->set];
     uint32_t kept = WORKLOAD_NONE; /* becomes itself, and is known to do the same */
+    char why[CCL_FOLD_WHY_BYTES];
+    if (!fold_asks_built_in(&source->config.ccl, why))
+        return refuse(f, "%s", why);
     for (uint32_t group = 0; group < source->groups; group++) {
         const uint32_t to = workload_group_to(set, f->to, group);
         if (keeps_numbers(f, set, group))
