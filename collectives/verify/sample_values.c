@@ -146,11 +146,14 @@ static void evaluate(const struct evaluation *e)
     for (uint32_t i = v->nodes; i-- > v->leaves;)
         if (e->wanted[i])
             e->wanted[v->node[i].a] = e->wanted[v->node[i].b] = true;
-    for (uint32_t i = 0; i < v->nodes; i++)
-        if (e->wanted[i] && i < v->leaves)
+    for (uint32_t i = 0; i < v->nodes; i++) {
+        if (!e->wanted[i])
+            continue;
+        if (i < v->leaves)
             take_input(e, i);
-        else if (e->wanted[i])
+        else
             take_sum(e, i);
+    }
 }
 
 /* The values of a result, in the type. */

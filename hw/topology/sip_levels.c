@@ -40,9 +40,9 @@ static bool fit_rest(uint32_t sips, struct hw_sip_dims *dims)
     if (others > sips || sips % others != 0)
         return false;
     const uint32_t rest = (uint32_t)(sips / others);
-    const struct hw_sip_size grid = count == 1   ? (struct hw_sip_size){.w = rest}
-                                    : count == 2 ? hw_squarest_grid(rest)
-                                                 : hw_most_cubic_grid(rest);
+    struct hw_sip_size grid = {.w = rest};
+    if (count > 1)
+        grid = count == 2 ? hw_squarest_grid(rest) : hw_most_cubic_grid(rest);
     const uint32_t size[] = {grid.w, grid.h, grid.d};
     for (uint32_t i = 0; i < count; i++)
         dims->at[first + i].size = size[i];
