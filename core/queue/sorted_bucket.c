@@ -42,9 +42,9 @@ static inline size_t digit_of(const struct entry *entry, struct digit digit)
     return (size_t)(word_of(entry, digit.word) >> digit.shift & digit.mask);
 }
 
-/* The bits right below and with the highest one set in `difference`, which is not 0, and none below
- * the lowest one set. Between a number and the LP after it lie bits in which entries seldom differ:
- * no digit has bits of both. */
+/* The highest bits of `difference` (not 0), from the highest one set down, and none below the
+ * lowest one set. Between a number and the LP after it lie bits in which entries seldom differ: no
+ * digit has bits of both. */
 static struct digit digit_at(enum word word, uint64_t difference, size_t count)
 {
     const uint64_t number = difference & ~(uint64_t)UINT32_MAX;
@@ -52,7 +52,7 @@ static struct digit digit_at(enum word word, uint64_t difference, size_t count)
         difference = number;
     const unsigned top = 64 - (unsigned)__builtin_clzll(difference);
     const unsigned bottom = (unsigned)__builtin_ctzll(difference);
-    unsigned bits = 65 - (unsigned)__builtin_clzll(count); /* 2 to 4 digits per entry */
+    unsigned bits = 65 - (unsigned)__builtin_clzll(count); /* at most 2 to 4 digits per entry */
     bits = bits > DIGIT_BITS_MAX ? DIGIT_BITS_MAX : bits;
     const unsigned shift = top < bottom + bits ? bottom : top - bits;
     return (struct digit){.word = word, .shift = shift, .mask = (1ull << (top - shift)) - 1};
@@ -173,7 +173,8 @@ static bool find_digit(const struct entry *entries, size_t count, struct digit *
 
 static void sort_run(struct entry *entries, struct entry *scratch, size_t count);
 
-/* Counts of neighbouring digits, four to an instruction: there are more digits than entries. */
+/* Counts of neighbouring digits, four to an instruction: there are often more digits than
+ * entries. */
 typedef uint32_t __attribute__((vector_size(16), may_alias)) four_counts;
 enum { COUNTS = 4 };
 

@@ -55,8 +55,7 @@ uint32_t hw_sip_directions_max(const struct hw_config *hw)
 {
     uint32_t directions = 0, to;
     for (enum hw_port port = 0; port < HW_PORTS; port++) {
-        /* on rings all SIPs are alike; on open lines the first or the last one has it, if any has
-         */
+        /* on rings all SIPs are alike; on open lines the first or the last has it */
         directions += hw->sip_topology->neighbour(hw, 0, port, &to) ||
                       (hw->sip_topology->lines == HW_SIP_LINES_OPEN &&
                        hw->sip_topology->neighbour(hw, hw->sip_count - 1, port, &to));

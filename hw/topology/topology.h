@@ -102,7 +102,7 @@ struct hw_topology_ops {
     /* The port of the IO die at which an outlet of a SIP is. NULL: of this number. */
     enum hw_port (*side)(const struct hw_config *hw, uint32_t outlet);
     /* The link at an outlet below those numbers. Each link both ways is two hops, one from each
-     * end. Of a switch's outlets those to SIPs are in the order of the SIPs. */
+     * end. A switch's lead to SIPs, in the order of the SIPs. */
     struct hw_hop (*hop)(const struct hw_config *hw, uint32_t stop, uint32_t outlet);
     /* Whether this topology can join this many SIPs, in a grid of the given size. True: *size is
      * the size in force, as close to a square as the topology wants it where none was given. False:

@@ -7,8 +7,7 @@
 
 #include "lp/lp_view.h"
 
-/* The request passes routers that a load's does not: the memory is in another cube, or is a TCM.
- * Cubes are numbered like their LPs, which begin at 1. */
+/* The request passes routers that a load's does not: the memory is in another cube, or is a TCM. */
 static inline bool lp_load_is_far(const struct lp_view *view, uint32_t peer, enum hw_memory memory)
 {
     return memory == HW_MEMORY_TCM ||

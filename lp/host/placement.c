@@ -105,29 +105,37 @@ static bool allow_credits_of_sip(const struct place *p, const struct lp_plan *pl
     return true;
 }
 
-static uint32_t lp_of_stop(const struct lp_model *m, uint32_t stop)
-{
-    return hw_is_switch(&m->hw, stop) ? lp_of_switch(m, stop - m->hw.sip_count)
-                                      : lp_of_io_die(m, stop);
-}
-
-/* The links that lead away from a SIP or a switch. */
-static void join_stop(const struct place *p, uint32_t stop)
+/* The links that lead away from a SIP. Those between SIPs are met at both ends, so each counts two
+ * halves; a switch has those of its SIPs. */
+static void join_outlets(const struct place *p, uint32_t sip)
 {
     const struct hw_config *const hw = &p->m->hw;
-    const uint32_t lp = lp_of_stop(p->m, stop);
-    for (uint32_t outlet = 0; outlet < hw_outlets_of(hw, stop); outlet++) {
-        const struct hw_hop hop = hw_hop(hw, stop, outlet);
+    const uint32_t die = lp_of_io_die(p->m, sip);
+    for (uint32_t outlet = 0; outlet < hw_outlets(hw); outlet++) {
+        const struct hw_hop hop = hw_hop(hw, sip, outlet);
         if (hop.link == HW_LINK_KINDS)
             continue;
-        const uint32_t to = lp_of_stop(p->m, hop.to);
-        lower_least_delay(
-            p, lp, to,
-            hw->link[hop.link].prop_ps +
-                hw->overhead_ps[hw_is_switch(hw, hop.to) ? HW_NODE_SWITCH : HW_NODE_IO_PORT]);
-        if (hw_hop_counts(&hop, stop))
-            count_link(p, hop.link, lp, to);
+        if (hw_is_switch(hw, hop.to)) {
+            const uint32_t to = lp_of_switch(p->m, hop.to - hw->sip_count);
+            join_lps(p, hop.link, die, HW_NODE_IO_PORT, to, HW_NODE_SWITCH);
+            count_link(p, hop.link, die, to);
+        } else {
+            const uint32_t to = lp_of_io_die(p->m, hop.to);
+            lower_least_delay(p, die, to,
+                              hw->link[hop.link].prop_ps + hw->overhead_ps[HW_NODE_IO_PORT]);
+            count_link(p, hop.link, die, to);
+        }
     }
+}
+
+/* A folded machine may have one end of a link alone. */
+static void join_halves(const struct place *p)
+{
+    for (enum hw_link_kind kind = 0; kind < HW_LINK_KINDS; kind++)
+        if (hw_link_is_outer(kind)) {
+            p->cut->link[kind].all = (p->cut->link[kind].all + 1) / 2;
+            p->cut->link[kind].cut = (p->cut->link[kind].cut + 1) / 2;
+        }
 }
 
 static void join_io_die(const struct place *p, uint32_t sip)
@@ -135,7 +143,7 @@ static void join_io_die(const struct place *p, uint32_t sip)
     /* No bound to or from the host's LP: it only listens, and its messages are injected between
      * drains. */
     count_link(p, HW_LINK_PCIE, lp_of_io_die(p->m, sip), 0);
-    join_stop(p, sip);
+    join_outlets(p, sip);
 }
 
 static void place_lps(const struct lp_model *m, uint32_t workers, const uint32_t *cube_worker,
@@ -215,8 +223,7 @@ static void join_all(const struct place *p)
                 allow_credits(p, plan, sip, cube, whole);
         }
     }
-    for (uint32_t i = 0; i < p->m->lps.switch_count; i++)
-        join_stop(p, p->m->hw.sip_count + lp_switch_at(p->m, p->m->lps.first_switch + i));
+    join_halves(p);
     if (p->m->grows)
         allow_any_queue(p);
     const struct lp_program *const program = p->m->program;

@@ -40,9 +40,10 @@ int lp_plan_join(struct lp_plan *plan, struct lp_end a, struct lp_end b, struct 
  * share no SIP have the same directions of a PE, in the order of their own; others have the next
  * ones. Each part's rings have room of their own. Parts may be added between drains, too: no
  * direction and no ring that is there moves. The parts outlive the plan.
- *   lp_plan_create_composed()  of the same machine and queues, without parts; `fold`: the
- * machine's, or NULL. NULL: out of memory lp_plan_add()              CW_USAGE: a PE has HW_DIRS_MAX
- * directions, and a memory for the rings; *fits of the parts have room there, from the first on;
+ *   lp_plan_create_composed()  of the same machine and queues, without parts; with the machine's
+ *                              fold, or NULL. NULL: out of memory
+ *   lp_plan_add()              CW_USAGE: a PE has HW_DIRS_MAX directions, and a memory for the
+ *                              rings; *fits of the parts have room there, from the first on;
  *                              CW_NO_RESOURCE. The plan is of no use then
  */
 struct lp_plan_part {

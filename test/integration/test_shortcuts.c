@@ -93,6 +93,26 @@ static void a_size_that_does_not_run_keeps_no_other_from_folding(void **state)
     }
 }
 
+/* A ring of representatives has as many links as SIPs; a switch one for each. */
+static void links_of_a_folded_machine_count_once(void **state)
+{
+    static const char *const lines[][2] = {{"ring_1d", " of 1 sip_link"},
+                                           {"switch", " of 1 sip_link"},
+                                           {"torus_2d", " of 2 sip_link"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct run_output output =
+            run_line(0,
+                     "run --no-data --fold on --threads 2 --n-elem 64 --algorithm "
+                     "lrab_hierarchical_allreduce --set system.sips.count=16 --set "
+                     "system.sips.topology=%s",
+                     lines[i][0]);
+        if (strstr(output.out, lines[i][1]) == NULL)
+            fail_msg("no '%s' in: %s", lines[i][1], output.out);
+        run_output_free(&output);
+    }
+}
+
 static void a_run_of_64_sips_says_why_none_fold(void **state)
 {
     static const char *const lines[][2] = {
@@ -414,6 +434,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_needs_all_events_refuses_on),
         cmocka_unit_test(a_size_that_does_not_run_keeps_no_other_from_folding),
+        cmocka_unit_test(links_of_a_folded_machine_count_once),
         cmocka_unit_test(a_run_of_64_sips_says_why_none_fold),
         cmocka_unit_test(more_than_16384_sips_run_folded_alone),
         cmocka_unit_test(more_than_16384_sips_fold_by_proof),
