@@ -16,6 +16,7 @@
 #include "bench/options/options_run.h"
 #include "bench/programs/bench.h"
 #include "bench/programs/bench_algorithm.h"
+#include "bench/programs/bench_fold.h"
 #include "bench/study/study_estimate.h"
 #include "collectives/config/config_load.h"
 #include "collectives/fold/fold_find.h"
@@ -69,9 +70,12 @@ static int check_fold(const struct config *expected, const struct run_options *o
     const struct fold_request request = {
         .config = expected, .calls = call, .count = 1, .by_rules = true};
     const int code = fold_find(&request, found, error);
-    return code != CW_OK || found->fold.sips <= HW_UNFOLDED_SIPS_MAX
-               ? code
-               : bench_refuse_unfolded(expected, found->why, error);
+    if (code != CW_OK)
+        return code;
+    const char *const why = bench_fold_why_refused(options, &expected->hw, &found->fold);
+    return why == NULL && found->fold.sips <= HW_UNFOLDED_SIPS_MAX
+               ? CW_OK
+               : bench_refuse_unfolded(expected, why != NULL ? why : found->why, error);
 }
 
 /* Asks for the call of a run's i-th size, and writes down the choice that is made for it. */

@@ -293,7 +293,7 @@ static void fill_shares(const struct explainer *explainer, const struct lp_model
         for (uint32_t i = 0; i < EXPLAIN_BLOCKS; i++) {
             struct explain_block *const block = &explain->block[i];
             const int64_t ps = block_ps(m, pe, own, block->node);
-            block->busy_ps += ps * alike;
+            block->busy_ps += (double)ps * alike;
             block->busy_ps_max = ps > block->busy_ps_max ? ps : block->busy_ps_max;
         }
     }

@@ -42,7 +42,8 @@ struct explain_kernel {
  * block. */
 struct explain_block {
     enum hw_node_kind node;
-    int64_t busy_ps, busy_ps_max; /* of all PEs that ran a kernel together; of the busiest */
+    double busy_ps;      /* of all PEs that ran a kernel together, of any number */
+    int64_t busy_ps_max; /* of the busiest */
 };
 enum { EXPLAIN_BLOCKS = 8 };
 
@@ -97,9 +98,14 @@ struct explain {
 
 struct explainer;
 
-/* For a machine with these parameters, folded or not (NULL): the fold is of translations, and
- * explanations are the whole machine's. `ordered`: one worker handles all events, in their order.
- * The memory of causes is limited to `bytes_max`. NULL: out of memory. */
+/* Outlets of a SIP, or of a switch: steps of causes number the links of an LP with 16 bits, and an
+ * IO die has a few more. */
+enum { EXPLAIN_OUTLETS_MAX = 65000 };
+
+/* For a machine with these parameters, folded or not (NULL): the fold is of translations, no stop
+ * has more than EXPLAIN_OUTLETS_MAX, and explanations are the whole machine's. `ordered`: one
+ * worker handles all events, in their order. The memory of causes is limited to `bytes_max`. NULL:
+ * out of memory. */
 struct explainer *explainer_create(const struct hw_config *hw, const struct hw_fold *fold,
                                    uint32_t workers, bool ordered, uint64_t bytes_max);
 void explainer_free(struct explainer *explainer); /* accepts NULL */

@@ -7,10 +7,9 @@
 
 #include <string.h>
 
-static double percent(int64_t ps, int64_t of_ps)
-{
-    return of_ps > 0 ? 100.0 * (double)ps / (double)of_ps : 0;
-}
+static double percent_of(double ps, double of_ps) { return of_ps > 0 ? 100.0 * ps / of_ps : 0; }
+
+static double percent(int64_t ps, int64_t of_ps) { return percent_of((double)ps, (double)of_ps); }
 
 static double in_us(int64_t ps) { return (double)ps / 1e6; }
 
@@ -52,7 +51,7 @@ static void print_blocks(FILE *file, const struct explain *explain)
         const struct explain_block *const block = &explain->block[i];
         if (block->busy_ps > 0)
             fprintf(file, "# %-40s %15.2f %15.2f\n", hw_node_name[block->node],
-                    percent(block->busy_ps, explain->time_ps * explain->kernels),
+                    percent_of(block->busy_ps, (double)explain->time_ps * explain->kernels),
                     percent(block->busy_ps_max, explain->time_ps));
     }
 }
@@ -170,7 +169,7 @@ static json_t *blocks_json(const struct explain *explain)
         json_t *one = json_object();
         put(&one, "busy_share",
             json_real(time_ps > 0 && explain->kernels > 0
-                          ? (double)block->busy_ps / (time_ps * explain->kernels)
+                          ? block->busy_ps / (time_ps * explain->kernels)
                           : 0));
         put(&one, "busy_share_max",
             json_real(time_ps > 0 ? (double)block->busy_ps_max / time_ps : 0));

@@ -240,7 +240,8 @@ const struct option_row option_rows[] = {
      .of_some_benches = true},
     {"verify-data", 0, OPTION_OTHER, STEPPING, "[sample]",
      "compare the results with what they must be, bit for bit where that is known; sample, or\n"
-     "sample=K: of 4 ranks, or K, by the steps of their schedule, without tensor data",
+     "sample=K (not of a step): of 4 ranks, or K, by the steps of their schedule, without tensor\n"
+     "data",
      RUN(verify_data), .optional = "sample", .read = run_options_read_verify,
      .unused = unused_verify},
     {"check", 'c', OPTION_COUNT, RUNNING, "N", "as in nccl-tests: --verify-data unless 0",

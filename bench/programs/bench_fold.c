@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/explain/explain.h"
 #include "bench/programs/bench.h"
 #include "bench/programs/bench_algorithm.h"
 #include "bench/programs/shortcuts.h"
 #include "collectives/schedule/schedule.h"
+#include "hw/topology/topology.h"
 
 /* Calls of the sizes that the current machine is for. */
 static uint32_t list_calls(const struct bench_session *session, struct ccl_call *calls)
@@ -23,6 +25,21 @@ static uint32_t list_calls(const struct bench_session *session, struct ccl_call 
     return count;
 }
 
+const char *bench_fold_why_refused(const struct run_options *options, const struct hw_config *hw,
+                                   const struct hw_fold *fold)
+{
+    if (fold->sips == fold->of)
+        return NULL;
+    if (!fold->translates && options->engine.sync != CW_SEQUENTIAL)
+        return "folds behind a switch that are no translations need --sync sequential";
+    if (!fold->translates && options->explain)
+        return "--explain goes by folds that are translations alone";
+    if (options->explain &&
+        (hw_outlets(hw) > EXPLAIN_OUTLETS_MAX || hw_switch_outlets(hw) > EXPLAIN_OUTLETS_MAX))
+        return "--explain numbers at most 65000 links of a SIP or a switch";
+    return NULL;
+}
+
 static int find(struct bench_session *session, const struct ccl_call *calls, uint32_t count,
                 struct cw_error *error)
 {
@@ -30,14 +47,8 @@ static int find(struct bench_session *session, const struct ccl_call *calls, uin
     const int code = fold_find(&request, &session->fold, error);
     if (code != CW_OK)
         return code;
-    const struct run_options *const options = session->options;
-    const char *const why = session->fold.fold.translates ? NULL
-                            : options->engine.sync != CW_SEQUENTIAL
-                                ? "folds behind a switch that are no translations need --sync "
-                                  "sequential"
-                            : options->explain
-                                ? "--explain goes by folds that are translations alone"
-                                : NULL;
+    const char *const why =
+        bench_fold_why_refused(session->options, &session->config->hw, &session->fold.fold);
     session->folded = session->fold.fold.sips < session->fold.fold.of && why == NULL;
     snprintf(session->fold_why, sizeof session->fold_why, "%s",
              why != NULL ? why : session->fold.why);

@@ -14,6 +14,9 @@ const char *bench_fold_why_not(const struct bench_session *session);
  * there is one, and session->fold_why why the machine is not folded further. CW_USAGE: an option
  * asks for a fold, and there is none; CW_NO_RESOURCE. */
 int bench_fold_find(struct bench_session *session, struct cw_error *error);
+/* Why a run with these options does not take a fold that was found; NULL: it does. */
+const char *bench_fold_why_refused(const struct run_options *options, const struct hw_config *hw,
+                                   const struct hw_fold *fold);
 /* The machine's options with the session's fold. */
 void bench_fold_give(struct bench_session *session, struct dist_options *dist);
 /* Of a folded machine whose run continues: the rows that are known are the whole machine's, and

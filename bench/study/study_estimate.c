@@ -15,6 +15,7 @@
 #include "bench/options/options_value.h"
 #include "bench/programs/bench.h"
 #include "bench/programs/bench_algorithm.h"
+#include "bench/programs/bench_fold.h"
 #include "bench/result/run_line.h"
 #include "collectives/choice/cost.h"
 #include "collectives/choice/cost_times.h"
@@ -102,7 +103,8 @@ struct sized {
 /* The part of the machine that is simulated. */
 static double live(const struct sized *sized) { return (double)sized->fold.sips / sized->fold.of; }
 
-/* Takes the fold of a request if it is wider than the one that is known. */
+/* Takes the fold of a request if it is wider than the one that is known. A run whose widest fold is
+ * refused does not fold. */
 static void look_for_fold(struct sized *sized, const struct run_options *run, bool by_rules)
 {
     struct fold_found found;
@@ -112,9 +114,12 @@ static void look_for_fold(struct sized *sized, const struct run_options *run, bo
                                          .count = 1,
                                          .schedule = sized->schedule,
                                          .by_rules = by_rules};
-    if (fold_find(&request, &found, &ignored) == CW_OK && found.fold.sips < sized->fold.sips &&
-        (found.fold.translates || run->engine.sync == CW_SEQUENTIAL))
-        sized->fold = found.fold;
+    if (fold_find(&request, &found, &ignored) == CW_OK && found.fold.sips < sized->fold.sips) {
+        if (bench_fold_why_refused(run, sized->call.hw, &found.fold) == NULL)
+            sized->fold = found.fold;
+        else
+            hw_fold_none(sized->call.hw, &sized->fold);
+    }
     schedule_free(found.schedule);
 }
 
@@ -479,11 +484,11 @@ static bool settings_are_equal(const struct study_setting *a, const struct study
            (a->argument == NULL || strcmp(a->argument, b->argument) == 0);
 }
 
-/* Whether a setting may change the amount of work. */
+/* Whether a setting may change the amount of work. (verify-data may: a sample needs no tensors.) */
 static bool is_of_size(const struct study_setting *setting)
 {
     static const char *const speeds[] = {"links.", "nodes.", "jitter.", "fabric.", NULL};
-    static const char *const options[] = {"seed", "op", "input", "verify-data", "check", NULL};
+    static const char *const options[] = {"seed", "op", "input", "check", NULL};
     for (size_t i = 0; speeds[i] != NULL; i++)
         if (strncmp(setting->name, speeds[i], strlen(speeds[i])) == 0)
             return false;

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,7 +135,8 @@ static void a_run_of_64_sips_says_why_none_fold(void **state)
 #define HUGE_TORUS                                                                                 \
     " --set system.sips.topology=torus_2d --set system.sips.w=256 --set system.sips.h=128 --set "  \
     "system.sips.count=32768"
-#define HUGE_LRAB "run --algorithm lrab_hierarchical_allreduce --bytes 16KiB" HUGE_TORUS
+#define HUGE_SWITCH " --set system.sips.topology=switch --set system.sips.count=131072"
+#define HUGE_LRAB   "run --algorithm lrab_hierarchical_allreduce --bytes 16KiB" HUGE_TORUS
 
 static void more_than_16384_sips_run_folded_alone(void **state)
 {
@@ -148,6 +150,8 @@ static void more_than_16384_sips_run_folded_alone(void **state)
          "32768 SIPs do not fold: SIPs of mesh_2d_no_wrap are not alike; unfolded runs"},
         {"run --no-data --algorithm halving_doubling --bytes 16KiB" HUGE_TORUS,
          "halving_doubling does not fold beyond 16384 ranks, and there are 32768 SIPs"},
+        {"run --no-data --explain --algorithm torus_rs_ag --bytes-per-rank 8MiB" HUGE_SWITCH,
+         "131072 SIPs do not fold: --explain numbers at most 65000 links of a SIP or a switch; "},
         {"check --algorithm halving_doubling" HUGE_TORUS,
          "halving_doubling does not fold beyond 16384 ranks"}};
     (void)state;
@@ -185,6 +189,21 @@ static void more_than_16384_sips_fold_by_proof(void **state)
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
         if (strstr(output.out, expected[i]) == NULL)
             fail_msg("no '%s' in: %s", expected[i], output.out);
+    run_output_free(&output);
+}
+
+/* Times of all kernels together, which 64 bits do not hold. */
+static void shares_of_huge_machines_are_shares(void **state)
+{
+    double busy = 0, busiest = 0;
+    (void)state;
+    struct run_output output =
+        run_line(0, "%s", HUGE_LRAB " --no-data --explain --set nodes.pe_cpu.overhead_ns=50000000");
+    const char *const blocks = strstr(output.out, "blocks of PEs with a kernel");
+    const char *const row = blocks != NULL ? strstr(blocks, "\n# pe_cpu ") : NULL;
+    assert_non_null(row);
+    assert_int_equal(sscanf(row, " # pe_cpu %lf %lf", &busy, &busiest), 2);
+    assert_true(busy > 0 && busy <= busiest && busiest <= 100);
     run_output_free(&output);
 }
 
@@ -441,6 +460,7 @@ int main(void)
         cmocka_unit_test(schedules_of_more_than_16384_ranks_fold_by_proof),
         cmocka_unit_test(huge_machines_have_rows_of_classes),
         cmocka_unit_test(huge_machines_are_checked_as_they_run),
+        cmocka_unit_test(shares_of_huge_machines_are_shares),
         cmocka_unit_test(the_environment_switches_all_off),
         cmocka_unit_test(a_folded_run_shows_the_whole_machine),
         cmocka_unit_test(the_fold_hash_is_the_same_every_time),

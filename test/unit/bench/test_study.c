@@ -518,20 +518,50 @@ static void estimates_of_folded_runs_are_near(void **state)
                 "system.sips.topology: switch, system.sips.count: 16, "
                 "algorithm: halving_doubling, bytes: 64KiB",
                 2620, 8);
+    estimate_is("auto", /* this fold is no translation, which an explained run does not take */
+                "system.sips.topology: switch, system.sips.count: 16, explain: true, "
+                "algorithm: halving_doubling, bytes: 64KiB",
+                41920, 13);
     estimate_is("auto", "preset: pod64, algorithm: double_binary_tree, bytes: 64KiB", 1.64e5, 23);
     estimate_is("auto", "system.sips.count: 1048576, algorithm: torus_rs_ag, bytes-per-rank: 24MiB",
                 4.1e5, 57);
     estimate_is("auto", "system.sips.count: 1048576, bytes: 16KiB", 93026, 8);
 }
 
+/* A sample has no tensors and folds; the other run has all of both. */
+static void samples_have_estimates_of_their_own(void **state)
+{
+    (void)state;
+    struct study *const study = good("study: s\nbase: {preset: pod64, bytes: 1MiB}\n"
+                                     "axes: {verify-data: [sample, true]}\n");
+    const uint32_t points[] = {0, 1};
+    struct study_estimate estimates[2];
+    assert_true(study_estimate_all(study, points, 2, estimates));
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct study_estimate own = study_estimate(study, i);
+        assert_true(own.is_known);
+        assert_true(estimates[i].bytes == own.bytes);
+    }
+    assert_true(estimates[1].bytes > 2 * estimates[0].bytes);
+    assert_true(estimates[1].events > 2 * estimates[0].events);
+    study_free(study);
+}
+
 /* More SIPs than unfolded runs have, and no fold: the run will be refused. */
 static void huge_machines_that_do_not_fold_have_no_estimate(void **state)
 {
     (void)state;
-    struct study *const study = good("study: s\nbase: {no-data: true, system.sips.count: 1048576, "
-                                     "algorithm: torus_rs_ag, bytes-per-rank: 64KiB}\n");
-    assert_false(study_estimate(study, 0).is_known);
-    study_free(study);
+    static const char *const settings[] = {
+        "system.sips.count: 1048576, algorithm: torus_rs_ag, bytes-per-rank: 64KiB",
+        "system.sips.topology: switch, system.sips.count: 131072, algorithm: torus_rs_ag, "
+        "bytes-per-rank: 8MiB, explain: true"};
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        char text[300];
+        snprintf(text, sizeof text, "study: s\nbase: {no-data: true, %s}\n", settings[i]);
+        struct study *const study = good(text);
+        assert_false(study_estimate(study, 0).is_known);
+        study_free(study);
+    }
 }
 
 int main(void)
@@ -555,6 +585,7 @@ int main(void)
         cmocka_unit_test(estimates_of_small_chunks_are_near),
         cmocka_unit_test(estimates_of_coarse_tiles_are_near),
         cmocka_unit_test(estimates_of_folded_runs_are_near),
+        cmocka_unit_test(samples_have_estimates_of_their_own),
         cmocka_unit_test(huge_machines_that_do_not_fold_have_no_estimate),
     };
     return cmocka_run_group_tests_name("study", tests, make_file, remove_file);
