@@ -220,6 +220,14 @@ void schedule_join(struct schedule_builder *builder, uint32_t rank, uint32_t thr
     r->step[r->thread[thread].step_first].joined = SCHEDULE_JOINED;
 }
 
+/* Makes place for one more wait before the waits from `at` on, which are other threads' steps'. */
+static void move_waits(struct schedule_rank *r, uint32_t at)
+{
+    memmove(&r->wait[at + 1], &r->wait[at], (r->wait_count - at) * sizeof *r->wait);
+    for (uint32_t i = 0; i < r->step_count; i++)
+        r->step[i].wait_first += r->step[i].wait_first >= at;
+}
+
 void schedule_wait_for(struct schedule_builder *builder, uint32_t rank, uint32_t thread,
                        struct schedule_wait wait)
 {
@@ -232,8 +240,11 @@ void schedule_wait_for(struct schedule_builder *builder, uint32_t rank, uint32_t
         return;
     if (step->wait_count == 0)
         step->wait_first = r->wait_count;
-    r->wait[r->wait_count++] = wait;
-    step->wait_count++;
+    const uint32_t at = step->wait_first + step->wait_count++;
+    if (at < r->wait_count)
+        move_waits(r, at);
+    r->wait[at] = wait;
+    r->wait_count++;
 }
 
 /* Each thread's steps were added one after the other, and the threads in their order. */

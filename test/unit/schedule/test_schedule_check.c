@@ -356,6 +356,32 @@ static void test_waits_of_parts(void **state)
     schedule_free(s);
 }
 
+/* Waits of two threads' steps, added in turn, stay with their steps. */
+static void test_waits_in_turn(void **state)
+{
+    static const uint32_t waiter[] = {0, 1, 0, 1, 0};
+    (void)state;
+    struct cw_error error = {.exit_code = CW_OK};
+    struct schedule_builder *const b = schedule_builder_create("turns", CCL_ALL_REDUCE, 1, 1);
+    for (uint32_t t = 0; t < 3; t++) {
+        (void)schedule_thread(b, 0, 0);
+        for (uint32_t k = 0; k < 5; k++)
+            if (t == 2 || k == 0)
+                (void)schedule_add(b, 0, t, (struct schedule_step){.op = SCHEDULE_NOP});
+    }
+    for (uint32_t i = 0; i < 5; i++)
+        schedule_wait_for(b, 0, waiter[i], (struct schedule_wait){2, i});
+    struct schedule *const s = schedule_build(b, &error);
+    const struct schedule_rank *const r = &s->rank[0];
+    for (uint32_t t = 0; t < 2; t++) {
+        const struct schedule_step *const step = &r->step[r->thread[t].step_first];
+        assert_int_equal(step->wait_count, 3 - t);
+        for (uint32_t i = 0; i < step->wait_count; i++)
+            assert_int_equal(r->wait[step->wait_first + i].step, 2 * i + t);
+    }
+    schedule_free(s);
+}
+
 /* Of a block of several chunks, each has its place. */
 static void test_chunks_of_blocks(void **state)
 {
@@ -412,6 +438,7 @@ int main(void)
                                        cmocka_unit_test(test_values),
                                        cmocka_unit_test(test_builder_terms),
                                        cmocka_unit_test(test_waits_of_parts),
+                                       cmocka_unit_test(test_waits_in_turn),
                                        cmocka_unit_test(test_chunks_of_blocks),
                                        cmocka_unit_test(test_formulas)};
     return cmocka_run_group_tests_name("schedule_check", tests, NULL, NULL);
