@@ -258,6 +258,7 @@ static bool take_leaves(struct interpreter *in)
     v->ranks = s->rank_count;
     v->inputs = s->rank[0].chunks[SCHEDULE_INPUT];
     v->outputs = s->rank[0].chunks[SCHEDULE_OUTPUT];
+    v->collective = s->collective;
     v->leaves = v->nodes = in->node_room = (uint32_t)leaves;
     v->node = calloc(leaves + 1, sizeof *v->node);
     v->wide = calloc(leaves + 1, 1);
@@ -378,7 +379,7 @@ static void tell_difference(const struct schedule_values *v, const uint32_t *tim
             return;
         }
         n += (size_t)snprintf(buf + n, size - n, "%schunk %u of %s %u ", listed > 1 ? ", " : "",
-                              v->number + chunk, rank_word, rank);
+                              v->input_number + chunk, rank_word, rank);
         if (n < size)
             n += times[i] == 0   ? (size_t)snprintf(buf + n, size - n, "not at all")
                  : times[i] == 1 ? (size_t)snprintf(buf + n, size - n, "once")
@@ -398,18 +399,18 @@ static void fault_output(const struct schedule_values *v, const struct schedule 
         tell_difference(v, times, demand, word, text, sizeof text);
     free(times);
     if (demand.count == 1)
-        snprintf(wanted, sizeof wanted, "chunk %u of %s %u", v->number + demand.chunk, word,
+        snprintf(wanted, sizeof wanted, "chunk %u of %s %u", v->input_number + demand.chunk, word,
                  demand.first);
     else
-        snprintf(wanted, sizeof wanted, "chunk %u of each %s, once", v->number + demand.chunk,
+        snprintf(wanted, sizeof wanted, "chunk %u of each %s, once", v->input_number + demand.chunk,
                  word);
     (void)schedule_place(schedule, rank, UINT32_MAX, UINT32_MAX, place);
     if (node == VALUE_NONE)
-        schedule_fault(faults, place, "nothing writes to o[%u]; %s demands %s", v->number + chunk,
-                       ccl_collective_name(schedule->collective), wanted);
+        schedule_fault(faults, place, "nothing writes to o[%u]; %s demands %s",
+                       v->output_number + chunk, ccl_collective_name(v->collective), wanted);
     else
-        schedule_fault(faults, place, "o[%u] has %s; %s demands %s", v->number + chunk, text,
-                       ccl_collective_name(schedule->collective), wanted);
+        schedule_fault(faults, place, "o[%u] has %s; %s demands %s", v->output_number + chunk, text,
+                       ccl_collective_name(v->collective), wanted);
 }
 
 /* Its fingerprint is of the leaves below it (above). */

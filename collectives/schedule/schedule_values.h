@@ -28,8 +28,9 @@ struct schedule_values {
     uint32_t inputs;  /* chunks of each rank's input: node r * inputs + c is its chunk c */
     uint32_t outputs; /* chunks of each rank's output */
     uint32_t nodes, leaves;
-    uint32_t number;         /* of chunk 0, in messages */
-    struct value_node *node; /* [nodes]; leaves have none */
+    enum ccl_collective collective;       /* that messages name */
+    uint32_t input_number, output_number; /* of chunk 0 of each, in messages */
+    struct value_node *node;              /* [nodes]; leaves have none */
     uint8_t *wide; /* [nodes] enum value_wide: operands that are sums which PE_MATH still has; NULL:
                       none is */
     uint32_t *output; /* [ranks * outputs]: nodes, or VALUE_NONE */

@@ -173,6 +173,13 @@ static uint32_t input_chunk(const struct walk *w)
     return w->maker->collective == CCL_ALL_GATHER ? w->value % w->maker->parts : w->value;
 }
 
+/* The chunk of the output that must have it. */
+static uint32_t output_chunk(const struct walk *w)
+{
+    const bool scatters = w->maker->collective == CCL_REDUCE_SCATTER;
+    return scatters ? w->value % w->maker->parts : w->value;
+}
+
 /* A chunk of the rank of w->own, as it is before step `end`. */
 static bool read_chunk(struct walk *w, uint32_t rank, uint32_t end, struct schedule_chunks chunks,
                        struct operand *operand)
@@ -300,9 +307,7 @@ static uint32_t value_of(struct walk *w, uint32_t rank, uint32_t step)
 static bool find_output(struct walk *w, uint32_t rank)
 {
     const struct schedule_walk_maker *const maker = w->maker;
-    const bool scatters = maker->collective == CCL_REDUCE_SCATTER;
-    const struct schedule_chunks output = {.at = scatters ? w->value % maker->parts : w->value,
-                                           .buffer = SCHEDULE_OUTPUT};
+    const struct schedule_chunks output = {.at = output_chunk(w), .buffer = SCHEDULE_OUTPUT};
     if (!make_own(w, rank))
         return false;
     const uint32_t by = written_by(w, &w->own, w->own.count, output);
@@ -313,7 +318,8 @@ static bool find_output(struct walk *w, uint32_t rank)
     return by == w->own.count || w->values->output[rank] != VALUE_NONE;
 }
 
-/* What the collective demands, as a schedule of this value alone. */
+/* What the collective demands, as a schedule of this value alone: of one chunk, which is sent to
+ * all ranks, or added up at all of them. Messages name the collective (struct schedule_values). */
 static struct schedule demand_of_value(const struct walk *w)
 {
     const struct schedule_walk_maker *const maker = w->maker;
@@ -329,6 +335,7 @@ static struct schedule_values *take_values(const struct walk *w)
 {
     struct schedule_values *const v = calloc(1, sizeof *v);
     const uint32_t ranks = w->maker->ranks;
+    const enum ccl_collective collective = w->maker->collective;
     if (v == NULL)
         return NULL;
     *v = (struct schedule_values){.ranks = ranks,
@@ -336,7 +343,9 @@ static struct schedule_values *take_values(const struct walk *w)
                                   .outputs = 1,
                                   .nodes = ranks,
                                   .leaves = ranks,
-                                  .number = w->value,
+                                  .collective = collective,
+                                  .input_number = input_chunk(w),
+                                  .output_number = output_chunk(w),
                                   .node = calloc((size_t)ranks + 1, sizeof *v->node),
                                   .output = malloc(((size_t)ranks + 1) * sizeof *v->output)};
     if (v->output != NULL)

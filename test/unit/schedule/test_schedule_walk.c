@@ -140,6 +140,8 @@ struct planted {
     void (*change)(struct schedule_walk_steps *steps);
     uint32_t wrong, right; /* values of rank 5's output */
     char text[400];        /* of the first fault */
+    char last[400];        /* of the last value's */
+    uint32_t parts;
 };
 
 static void make_planted(void *arg, uint32_t rank, uint32_t value,
@@ -159,25 +161,30 @@ static int look_at_planted(void *arg, const struct schedule_walk_maker *maker,
     const uint32_t rank = 5;
     (void)error;
     planted->maker = maker;
+    planted->parts = maker->parts;
     own.make = make_planted;
     own.arg = planted;
     for (uint32_t value = 0; value < maker->values; value++) {
         struct schedule_faults faults = {0};
+        if (maker->collective == CCL_REDUCE_SCATTER && value / maker->parts != rank)
+            continue;
         struct schedule_values *const one =
             schedule_walk_value(&own, value, &rank, 1, NULL, &faults);
         planted->wrong += faults.count > 0;
         planted->right += one != NULL && faults.count == 0;
         if (faults.count > 0 && planted->text[0] == '\0')
             snprintf(planted->text, sizeof planted->text, "%s", faults.text);
+        snprintf(planted->last, sizeof planted->last, "%s", faults.count > 0 ? faults.text : "");
         schedule_values_free(one);
         schedule_faults_free(&faults);
     }
     return CW_OK;
 }
 
-static struct planted plant(void (*change)(struct schedule_walk_steps *steps))
+static struct planted plant_in(const char *module,
+                               void (*change)(struct schedule_walk_steps *steps))
 {
-    struct machine m = machine_of("torus_rs_ag", "torus_2d", 12);
+    struct machine m = machine_of(module, "torus_2d", 12);
     struct planted planted = {.change = change};
     const struct schedule_walk walk = {.look = look_at_planted, .arg = &planted};
     struct cw_error error = {.exit_code = CW_OK};
@@ -185,6 +192,11 @@ static struct planted plant(void (*change)(struct schedule_walk_steps *steps))
     assert_null(m.algorithm->schedule(&m.call, &error));
     config_free(m.config);
     return planted;
+}
+
+static struct planted plant(void (*change)(struct schedule_walk_steps *steps))
+{
+    return plant_in("torus_rs_ag", change);
 }
 
 static void forget_the_sum(struct schedule_walk_steps *steps)
@@ -229,11 +241,38 @@ static void a_wrong_step_of_one_rank_is_found(void **state)
     assert_non_null(strstr(nobody.text, "nobody sends"));
 }
 
+static void write_nothing(struct schedule_walk_steps *steps)
+{
+    for (uint32_t i = 0; i < steps->count; i++)
+        if (schedule_op_writes((enum schedule_op)steps->step[i].op))
+            steps->step[i].op = SCHEDULE_NOP;
+}
+
+/* Of 12 ranks, each with one chunk in each part: rank 5's last output chunk. */
+static void faults_name_the_collective_and_its_chunks(void **state)
+{
+    (void)state;
+    char wanted[400];
+    const struct planted scattered = plant_in("torus_reduce_scatter", write_nothing),
+                         gathered = plant_in("torus_all_gather", write_nothing);
+    snprintf(wanted, sizeof wanted,
+             "torus_reduce_scatter: rank 5: nothing writes to o[%u]; reduce_scatter demands chunk "
+             "%u of each rank, once",
+             scattered.parts - 1, 6 * scattered.parts - 1);
+    assert_string_equal(scattered.last, wanted);
+    snprintf(wanted, sizeof wanted,
+             "torus_all_gather: rank 5: nothing writes to o[%u]; all_gather demands chunk %u of "
+             "rank 11",
+             12 * gathered.parts - 1, gathered.parts - 1);
+    assert_string_equal(gathered.last, wanted);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(formulas_are_those_of_the_whole_schedule),
         cmocka_unit_test(a_wrong_step_of_one_rank_is_found),
+        cmocka_unit_test(faults_name_the_collective_and_its_chunks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
