@@ -107,7 +107,9 @@ static void compare_near(const struct any_comparison *comparison, const struct a
     dtype_to_f64(any->dtype, value, found, step->count);
     for (uint64_t i = 0; i < step->count; i++) {
         const double off = fabs(value[i] - step->exact[i]);
-        if (!(off <= bound * step->unit[i] + lost))
+        /* A product may be 0, and the bound of many operands infinite. */
+        const double room = step->unit[i] > 0 ? bound * step->unit[i] : 0;
+        if (!(off <= room + lost))
             share->wrong++;
         else if (step->unit[i] > 0 && off > lost && off / step->unit[i] > share->largest)
             share->largest = off / step->unit[i];

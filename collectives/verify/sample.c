@@ -29,6 +29,13 @@ static uint64_t block_elems(const struct sampling *s)
     return s->request->n_elem / (divides ? s->request->call.world_size : 1);
 }
 
+/* What a wrong chunk counts: its elements, and at least 1, so that no fault goes uncounted. */
+static uint64_t wrong_elements(const struct sample_layout *layout, uint32_t chunk)
+{
+    const uint64_t elements = sample_layout_elements(layout, chunk);
+    return elements > 0 ? elements : 1;
+}
+
 /* Keeps the first line of the faults so far, and forgets them. */
 static void note_faults(struct sampling *s)
 {
@@ -40,16 +47,6 @@ static void note_faults(struct sampling *s)
 }
 
 /* ---- all steps ------------------------------------------------------------------------------- */
-
-static struct schedule *make_whole(const struct sample_request *request, struct cw_error *error)
-{
-    error->exit_code = CW_OK;
-    struct schedule *const made =
-        CCL_HOOK("schedule()", request->algorithm->schedule, (&request->call, error));
-    if (made == NULL && error->exit_code == CW_OK)
-        (void)cw_error_set(error, CW_USAGE, "%s makes no schedule", request->algorithm->name);
-    return made;
-}
 
 static int judge_whole(struct sampling *s, const struct schedule *schedule, struct cw_error *error)
 {
@@ -71,7 +68,7 @@ static int judge_whole(struct sampling *s, const struct schedule *schedule, stru
         schedule_values_check_some(values, schedule, s->rank, s->count, wrong, &s->faults);
     for (size_t i = 0; i < chunks && wrong != NULL; i++)
         if (wrong[i])
-            s->found->wrong += sample_layout_elements(&output, (uint32_t)(i % values->outputs));
+            s->found->wrong += wrong_elements(&output, (uint32_t)(i % values->outputs));
     s->found->chunks = s->found->of_chunks = values->outputs;
     int code = s->faults.no_memory ? cw_error_memory(error, "verification") : CW_OK;
     note_faults(s);
@@ -80,6 +77,20 @@ static int judge_whole(struct sampling *s, const struct schedule *schedule, stru
     free(wrong);
     schedule_values_free(values);
     return code;
+}
+
+/* A schedule that has just been made. */
+static int judge_made(struct sampling *s, const struct schedule *made, struct cw_error *error)
+{
+    const struct sample_request *const request = s->request;
+    const uint32_t ranks = request->call.world_size * request->members;
+    if (made->rank_count != ranks || made->members != request->members)
+        return cw_error_set(error, CW_USAGE,
+                            "%s makes a schedule of %u ranks, each of %u members; legal is %u of "
+                            "%u",
+                            request->algorithm->name, made->rank_count, made->members, ranks,
+                            request->members);
+    return judge_whole(s, made, error);
 }
 
 /* ---- steps of single chunks ------------------------------------------------------------------ */
@@ -96,7 +107,7 @@ static int judge_value(struct sampling *s, const struct schedule_walk_maker *mak
     int code = s->faults.no_memory ? cw_error_memory(error, "verification") : CW_OK;
     for (uint32_t i = 0; i < count && code == CW_OK; i++)
         if (values == NULL || wrong[i])
-            s->found->wrong += sample_layout_elements(&formulas->output, formulas->output_chunk);
+            s->found->wrong += wrong_elements(&formulas->output, formulas->output_chunk);
     if (code == CW_OK)
         note_faults(s);
     formulas->values = values;
@@ -144,22 +155,36 @@ static int judge_chunks(void *arg, const struct schedule_walk_maker *maker, stru
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
+/* Asks for steps of single chunks. An algorithm that knows nothing of them makes all steps, which
+ * are judged instead. */
+static int walk_chunks(struct sampling *s, struct cw_error *error)
+{
+    const struct schedule_walk walk = {.look = judge_chunks, .arg = s};
+    struct ccl_call call = s->request->call;
+    call.walk = &walk;
+    error->exit_code = CW_OK;
+    struct schedule *const made =
+        CCL_HOOK("schedule()", s->request->algorithm->schedule, (&call, error));
+    if (made == NULL)
+        return error->exit_code;
+    const int code = s->found->chunks == 0 ? judge_made(s, made, error) : CW_OK;
+    schedule_free(made);
+    return code;
+}
+
 static int judge(struct sampling *s, struct cw_error *error)
 {
     const struct sample_request *const request = s->request;
     if (request->algorithm->folds != NULL && request->call.world_size > 1 &&
         request->steps > SAMPLE_STEPS_WHOLE) {
-        const struct schedule_walk walk = {.look = judge_chunks, .arg = s};
-        struct ccl_call call = request->call;
-        call.walk = &walk;
-        error->exit_code = CW_OK;
-        (void)request->algorithm->schedule(&call, error);
-        return error->exit_code;
+        const int code = walk_chunks(s, error);
+        if (code != CW_OK || s->found->chunks > 0)
+            return code;
     }
     if (request->schedule != NULL)
         return judge_whole(s, request->schedule, error);
-    struct schedule *const made = make_whole(request, error);
-    const int code = made != NULL ? judge_whole(s, made, error) : error->exit_code;
+    struct schedule *const made = schedule_ask(request->algorithm, &request->call, error);
+    const int code = made != NULL ? judge_made(s, made, error) : error->exit_code;
     schedule_free(made);
     return code;
 }

@@ -102,7 +102,7 @@ static void take_input(const struct evaluation *e, uint32_t node)
     const size_t itemsize = dtype_bytes(x->dtype);
     const uint32_t shard = r->members > 1 ? rank % r->members : place.shard;
     const uint64_t first = input_first(rank / r->members, r->shards, shard, r->n_elem);
-    uint8_t bits[EACH * DTYPE_BYTES_MAX] = {0};
+    _Alignas(64) uint8_t bits[EACH * DTYPE_BYTES_MAX] = {0};
     for (uint32_t k = 0; k < elements_of(&place); k++)
         input_fill(x->dtype, x->seed, first + element_at(&place, k), bits + k * itemsize, 1);
     scaling_multiply(&x->scaling, x->dtype, bits, EACH);
@@ -115,7 +115,7 @@ static void take_input(const struct evaluation *e, uint32_t node)
 /* A sum's operand in f32: as it is, or rounded to the type when it was sent or stored. */
 static void take_operand(const struct evaluation *e, float *value, uint32_t node, bool is_wide)
 {
-    uint8_t bits[EACH * DTYPE_BYTES_MAX];
+    _Alignas(64) uint8_t bits[EACH * DTYPE_BYTES_MAX];
     memcpy(value, value_at(e, node), EACH * sizeof *value);
     if (is_wide)
         return;
@@ -235,7 +235,7 @@ static void compare_chunk(const struct evaluation *e, uint32_t chunk, const uint
         const uint32_t node = v->output[(size_t)rank[i] * v->outputs + chunk];
         if (is_wrong[(size_t)i * v->outputs + chunk])
             continue;
-        uint8_t bits[EACH * DTYPE_BYTES_MAX];
+        _Alignas(64) uint8_t bits[EACH * DTYPE_BYTES_MAX];
         take_result(e, node, bits);
         for (uint32_t k = 0; k < elements; k++) {
             const struct sample_value value = {.rank = rank[i] / r->members,

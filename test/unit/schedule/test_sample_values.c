@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "collectives/schedule/schedule.h"
+#include "collectives/verify/expect_any.h"
 #include "collectives/verify/sample_values.h"
 
 enum { SEED = 7, N_ELEM = 24 * 40 };
@@ -258,11 +259,118 @@ static void wrong_values_are_counted(void **state)
     }
 }
 
+/* ---- an algorithm that knows nothing of single chunks ---------------------------------------- */
+
+enum { RING = 12 };
+
+static bool folds(const struct ccl_call *call, const struct hw_fold *fold,
+                  char why[CCL_FOLD_WHY_BYTES])
+{
+    (void)call;
+    (void)fold;
+    (void)why;
+    return false;
+}
+
+static struct schedule *whole_ring(const struct ccl_call *call, struct cw_error *error)
+{
+    struct ccl_call own = *call;
+    own.walk = NULL;
+    return ccl_algorithm_find("ring_rs_ag")->schedule(&own, error);
+}
+
+/* Of the last chunk of each rank, the sum that becomes the result is not added. */
+static struct schedule *ring_that_forgets(const struct ccl_call *call, struct cw_error *error)
+{
+    struct schedule *const made = whole_ring(call, error);
+    for (uint32_t r = 0; r < made->rank_count; r++)
+        for (uint32_t i = 0; i < made->rank[r].step_count; i++) {
+            struct schedule_step *const step = &made->rank[r].step[i];
+            if (step->dst.at + step->count != made->loop_chunks)
+                continue;
+            if (step->op == SCHEDULE_RECV_REDUCE_COPY)
+                step->op = SCHEDULE_RECV;
+            else if (step->op == SCHEDULE_RECV_REDUCE_COPY_SEND)
+                step->op = SCHEDULE_RECV_COPY_SEND;
+        }
+    return made;
+}
+
+/* Samples all ranks of a ring's all-reduce of few elements. */
+static struct sample_found sample_ring(struct schedule *(*schedule)(const struct ccl_call *call,
+                                                                    struct cw_error *error),
+                                       uint64_t n_elem)
+{
+    const char *const sets[] = {"system.sips.count=12", "system.sips.topology=ring_1d"};
+    const struct config_request load = {
+        .preset = "tiny", .algorithm = "ring_rs_ag", .sets = sets, .set_count = 2};
+    struct config *const config = must_load(&load);
+    struct ccl_algorithm algorithm = *ccl_algorithm_find("ring_rs_ag");
+    algorithm.schedule = schedule;
+    algorithm.folds = folds;
+    const struct sample_request request = {.algorithm = &algorithm,
+                                           .call = {.hw = &config->hw,
+                                                    .ccl = &config->ccl,
+                                                    .collective = CCL_ALL_REDUCE,
+                                                    .world_size = RING,
+                                                    .n_elem = n_elem,
+                                                    .dtype = LP_F16},
+                                           .steps = SAMPLE_STEPS_WHOLE + 1,
+                                           .members = 1,
+                                           .n_elem = n_elem,
+                                           .shards = 1,
+                                           .ranks = RING,
+                                           .expect = {.ccl = &config->ccl,
+                                                      .dtype = DTYPE_F16,
+                                                      .op = REDOP_SUM,
+                                                      .n_elem = n_elem,
+                                                      .seed = SEED},
+                                           .proof =
+                                               proof_without_order(DTYPE_F16, REDOP_SUM, false)};
+    struct cw_error error = {.exit_code = CW_OK};
+    struct sample_found found;
+    if (sample_verify(&request, &found, &error) != CW_OK)
+        fail_msg("%s", error.text);
+    config_free(config);
+    return found;
+}
+
+static void steps_that_come_all_at_once_are_judged(void **state)
+{
+    (void)state;
+    const struct sample_found right = sample_ring(whole_ring, N_ELEM);
+    assert_int_equal(right.wrong, 0);
+    assert_true(right.of_chunks >= RING);
+    assert_int_equal(right.chunks, right.of_chunks);
+    assert_int_equal(right.elements, 2 * RING * right.chunks);
+    /* The last chunk of one that has fewer elements than chunks is empty. */
+    const struct sample_found empty = sample_ring(ring_that_forgets, RING - 1);
+    assert_true(empty.wrong >= RING);
+    assert_true(empty.fault[0] != '\0');
+}
+
+/* A product of this many operands is 0 in any type, and the bound of its error is infinite. */
+static void products_that_vanish_are_right(void **state)
+{
+    const struct expect_any any = {.ranks = 200000,
+                                   .parts = 1,
+                                   .dtype = DTYPE_BF16,
+                                   .op = REDOP_PROD,
+                                   .n_elem = 1,
+                                   .seed = SEED};
+    const uint16_t nothing = 0, one = 0x3f80;
+    (void)state;
+    assert_true(expect_any_holds(&any, 0, &nothing));
+    assert_false(expect_any_holds(&any, 0, &one));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(elements_have_the_machines_bits),
                                        cmocka_unit_test(sums_that_stay_in_f32_have_them_too),
                                        cmocka_unit_test(another_order_has_other_bits),
-                                       cmocka_unit_test(wrong_values_are_counted)};
+                                       cmocka_unit_test(wrong_values_are_counted),
+                                       cmocka_unit_test(steps_that_come_all_at_once_are_judged),
+                                       cmocka_unit_test(products_that_vanish_are_right)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
