@@ -70,6 +70,8 @@ static void what_needs_all_events_refuses_on(void **state)
         {"step configs/workloads/ring_8.yaml --preset pod64 --replay on --threads 1 --launches "
          "free",
          "--replay on: launches take no time"},
+        {"step configs/workloads/ring_8.yaml --preset pod64 --replay on --fold on --launches free",
+         "--replay on: launches take no time"},
         {"run --fold maybe", "--fold 'maybe': expected auto, on or off"},
         {"verify --fold on", "unknown option '--fold'"}};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)

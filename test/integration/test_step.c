@@ -352,6 +352,35 @@ static void alike_ranks_are_simulated_once(void **state)
     run_output_free(&output);
 }
 
+/* Around a switch exclusive ors fold, and are watched, which keeps a machine from replaying; a half
+ * turn folds without. */
+static void replay_on_takes_a_fold_that_replays(void **state)
+{
+    (void)state;
+    const char *const path = write_file("replayed.yaml", "workload:\n"
+                                                         "  ranks: 8\n"
+                                                         "  ops:\n"
+                                                         "    - {flops: 1e6}\n"
+                                                         "    - {collective: all_reduce, bytes: "
+                                                         "64KiB}\n");
+    struct run_output output =
+        run_line(0,
+                 "step --threads 1 --fold on --replay on --set system.sips.count=8 --set "
+                 "system.sips.topology=switch %s",
+                 path);
+    assert_non_null(strstr(output.out, "# simulated: 4 of 8 SIPs (by comparison), factor 2\n"));
+    run_output_free(&output);
+}
+
+static void one_sip_does_not_fold(void **state)
+{
+    (void)state;
+    char line[300];
+    snprintf(line, sizeof line, "step --fold on --set system.sips.count=1 %s",
+             write_file("one.yaml", "workload:\n  ranks: 1\n  ops:\n    - {flops: 1e6}\n"));
+    refuse(line, "--fold on: the machine has one SIP");
+}
+
 #define RING "--set system.sips.topology=ring_1d --set system.sips.count=4 "
 
 /* Kernels of groups go by their rules: a ring's ranks are alike, a tree's are not. */
@@ -527,6 +556,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(alike_ranks_are_simulated_once),
         cmocka_unit_test(the_row_says_why_no_fewer_ranks_are_simulated),
+        cmocka_unit_test(replay_on_takes_a_fold_that_replays),
+        cmocka_unit_test(one_sip_does_not_fold),
         cmocka_unit_test(kernels_fold_by_their_rules),
         cmocka_unit_test(traces_fold),
         cmocka_unit_test(a_pipeline_s_json),

@@ -36,6 +36,7 @@ struct step_run {
     struct step_plan plan;
     bool lacks_queues; /* those of all groups do not fit */
     bool has_ties;     /* its fold is not exact */
+    bool is_refused;   /* the options refuse it, folded or not */
     struct dist *dist;
     struct step_result *result;
     struct maker *makers; /* [rank_count]; kept here, since a worker that fails frees nothing */
@@ -596,6 +597,8 @@ static int run_on_machine(struct step_run *run, struct cw_error *error)
     const char *const refused = lp_system_refuses_replay(dist_system(run->dist));
     if (run->options->must_replay && refused != NULL) {
         dist_free(run->dist);
+        run->dist = NULL;
+        run->is_refused = true;
         return cw_error_set(error, CW_USAGE, "--replay on: %s", refused);
     }
     void *const arg = run->options->dist.arg;
@@ -619,8 +622,9 @@ static int run_on_machine(struct step_run *run, struct cw_error *error)
 
 /* How a step ran on a machine. */
 struct ran {
-    bool folded;   /* ranks were simulated for others, */
-    bool has_ties; /* and the fold is not exact */
+    bool folded;     /* ranks were simulated for others, */
+    bool has_ties;   /* and the fold is not exact */
+    bool is_refused; /* nothing was simulated: the options refuse it, of any fold */
 };
 
 static int run_once(const struct step_options *options, struct said *said,
@@ -628,7 +632,7 @@ static int run_once(const struct step_options *options, struct said *said,
 {
     struct step_run run = {.options = options, .said = said, .result = result};
     int code = allocate(result, options->graph, error);
-    *ran = (struct ran){false, false};
+    *ran = (struct ran){.folded = false};
     if (code != CW_OK)
         return code;
     code = step_plan_make(options, UINT32_MAX, &run.plan, error);
@@ -651,7 +655,7 @@ static int run_once(const struct step_options *options, struct said *said,
         if (code == CW_OK)
             code = run_on_machine(&run, error);
     }
-    *ran = (struct ran){run.plan.folded.sips < run.plan.folded.of, run.has_ties};
+    *ran = (struct ran){run.plan.folded.sips < run.plan.folded.of, run.has_ties, run.is_refused};
     free_makers(&run);
     step_plan_free(&run.plan);
     if (code != CW_OK)
@@ -672,7 +676,8 @@ int step_run(const struct step_options *options, struct step_result *result, str
         error->exit_code = CW_OK;
         code = run_once(&again, &said, result, &ran, error);
     }
-    if (ran.folded && code != CW_OK && code != CW_NO_RESOURCE && code != CW_INTERRUPTED) {
+    if (ran.folded && !ran.is_refused && code != CW_OK && code != CW_NO_RESOURCE &&
+        code != CW_INTERRUPTED) {
         const struct cw_error folded = *error;
         again.fold = STEP_FOLD_OFF;
         error->exit_code = CW_OK;

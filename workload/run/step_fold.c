@@ -65,6 +65,15 @@ __attribute__((format(printf, 2, 3))) static bool refuse(struct finding *f, cons
     return false;
 }
 
+/* Without memory nothing is known of a turn. Other errors are why it is not kept. */
+static void pass_on_if_no_memory(struct finding *f, const struct cw_error *error)
+{
+    if (error->exit_code != CW_NO_RESOURCE)
+        return;
+    f->code = error->exit_code;
+    *f->error = *error;
+}
+
 /* ---- ranks ----------------------------------------------------------------------------------- */
 
 /* Where the ranks go under the turn of one digit, which takes the SIP `step` places on to SIP 0. */
@@ -190,14 +199,15 @@ static struct schedule *make_parts(void *arg, const uint32_t *wanted, uint32_t c
     return schedule_ask(shape->algorithm, &call, error);
 }
 
-/* Of an algorithm that makes parts, that of rank 0. False: `why`, or the error, says why there is
- * none. */
+/* Of an algorithm that makes parts, that of rank 0. False: `why` says why there is none, or memory
+ * has run out, as f->code and the error say. */
 static bool make_schedule(struct finding *f, struct shape *shape)
 {
     static const uint32_t first = 0;
     struct cw_error error = {.exit_code = CW_OK};
     shape->schedule = shape->algorithm->folds != NULL ? make_parts(shape, &first, 1, &error)
                                                       : make_parts(shape, NULL, 0, &error);
+    pass_on_if_no_memory(f, &error);
     return shape->schedule != NULL || refuse(f, "%s", cw_error_text(&error));
 }
 
@@ -314,10 +324,7 @@ static bool keeps_steps(struct finding *f, uint32_t source, uint32_t group,
         return false;
     if (fold_steps_keep(shape->steps, turn, why, &error))
         return true;
-    if (error.exit_code == CW_NO_RESOURCE) {
-        f->code = error.exit_code;
-        *f->error = error;
-    }
+    pass_on_if_no_memory(f, &error);
     return refuse(f, "group %u of %s: %.300s", group, set->name, why);
 }
 
@@ -530,8 +537,10 @@ static bool keeps_room(void *arg, const struct hw_fold *fold)
 /* Takes the fold, or one within it, if the queues allow it and it is the widest so far. */
 static void take_fold(struct finding *f, struct hw_fold *fold)
 {
-    bool has_room = f->code == CW_OK && keeps_room(f, fold);
     if (f->code != CW_OK || fold->sips >= f->plan->fold.sips)
+        return;
+    bool has_room = keeps_room(f, fold);
+    if (f->code != CW_OK)
         return;
     if (!has_room) {
         if (f->first[0] == '\0')
@@ -544,13 +553,14 @@ static void take_fold(struct finding *f, struct hw_fold *fold)
         f->plan->fold = *fold;
 }
 
-/* Translations keep the order of events. Other turns are watched for ties, on one thread. */
+/* Translations keep the order of events. Other turns are watched for ties, on one thread, and a
+ * machine that is watched replays nothing. */
 static int find(struct finding *f)
 {
     struct step_plan *const plan = f->plan;
     const struct hw_config *const hw = &plan->options->config->hw;
-    const bool watches =
-        !plan->options->translations && plan->options->dist.machine.engine.sync == CW_SEQUENTIAL;
+    const bool watches = !plan->options->translations && !plan->options->must_replay &&
+                         plan->options->dist.machine.engine.sync == CW_SEQUENTIAL;
     struct hw_fold fold;
     if (plan->options->translations)
         snprintf(f->first, sizeof f->first,
@@ -592,6 +602,7 @@ int step_fold_find(struct step_plan *plan, struct cw_error *error)
     plan->folded = (struct step_folded){.sips = plan->fold.sips, .of = plan->fold.of};
     snprintf(plan->folded.why, sizeof plan->folded.why, "%s", f.first);
     if (f.code == CW_OK && plan->options->fold == STEP_FOLD_ON && plan->fold.sips == plan->fold.of)
-        return cw_error_set(error, CW_USAGE, "--fold on: %s", f.first);
+        return cw_error_set(error, CW_USAGE, "--fold on: %s",
+                            plan->fold.of == 1 ? "the machine has one SIP" : f.first);
     return f.code;
 }
