@@ -271,8 +271,10 @@ static int begin_those_due(struct lp_replay *replay, struct cw_error *error)
 static int end_recording(struct lp_replay *replay, struct cell *cell, struct cw_error *error)
 {
     struct episode *const e = cell->episode;
-    if (!replay_end_episode(replay, cell, error))
-        return error->exit_code == CW_OK ? CW_OK : error->exit_code;
+    bool is_episode;
+    const int code = replay_end_episode(replay, cell, &is_episode, error);
+    if (code != CW_OK || !is_episode)
+        return code;
     if (!add_episode(replay, e))
         return cw_error_memory(error, "the replay of operations");
     cell->episode = NULL;

@@ -12,7 +12,8 @@
  *   end     right after the operation's last completion on one of its SIPs has come to io_cpu,
  *           which is about to serve it; again every PE of S is idle. So io_cpus decide nothing in
  *           an episode: what begins next is simulated
- *   between nothing crosses the border of S
+ *   between nothing crosses the border of S from the last begin on; before it, what a SIP sends is
+ *           sent in a replay, too
  *
  * What S does in an episode depends on its SIPs' states and pending events at their begins, and on
  * how far these are apart. Until the last begin, a SIP does what follows from its own begin, since

@@ -250,7 +250,8 @@ int replay_take_moment(struct lp_replay *replay, const struct cell *cell, struct
         launches += replay_is_control(&moment->events.at[i]);
     }
     lp_idle_state_put(&moment->state, moment->kernels);
-    *suits = *suits && launches == moment->kernels;
+    *suits = *suits && launches == moment->kernels &&
+             moment->state.counter_max < UINT32_MAX / 2; /* an episode adds no more: compare() */
     if (!lp_idle_state_end(&moment->state) || moment->out_of_memory)
         return cw_error_memory(error, "the replay of operations");
     return CW_OK;

@@ -55,12 +55,15 @@ struct link_change {
  * is the rest of the time since 0.
  *
  * Each use cuts idle time to a bound, and takes from it what it would wait for otherwise, as far as
- * there is any. Nothing else in a machine depends on it. Let two episodes differ in idle times
- * alone, and take the same of each at each use (episode.taken). Then so does one whose idle times
- * lie between theirs. What is left at the end is the lesser of idle + a and b. So it is the same
- * (CHANGE_VALUE) or differs as the idle times do (CHANGE_IDLE) between them, if it does at both.
- *   the same   A link whose idle time was greater in one of the two, and of which the same was
- *              taken, was cut before, or gave all that was asked for. So does any greater one
+ * there is any. (PE_DMA takes whole tiles of its idle time and never cuts it, so what is left there
+ * always differs as the idle times do.) Nothing else in a machine depends on it. Let two episodes
+ * differ in idle times alone, and take the same of each at each use (episode.taken). Then so does
+ * one whose idle times lie between theirs. What is left at the end is the lesser of idle + a and b.
+ * So it is the same (CHANGE_VALUE) or differs as the idle times do (CHANGE_IDLE) between them, if
+ * it does at both.
+ *   the same   Both idle times have been cut to b. On the way each use of the longer one took all
+ *              that it asked for, or as much as an earlier cut had left. A still longer one is cut
+ *              to the same bounds, and gives the same
  *   differs    Of an idle time that no episode can use up, not all is taken, and no tile has cut
  *              it, or no more would be left. Control messages cut it at the time at which they
  *              began, so that the part was busy at least since then. A part that was busy for
@@ -140,7 +143,6 @@ struct moment {
 /* A SIP of an operation. */
 struct cell_sip {
     uint32_t sip, op;
-    bool has_begun;
     struct moment begin;
     uint8_t **states; /* [LPs of a SIP] at the begin; in a replay, those that it has replaced. NULL:
                          they are the present ones */
@@ -305,8 +307,10 @@ void replay_free_states(const struct lp_model *m, struct cell_sip *sip);
 /* An episode that begins as the cell does. NULL: out of memory. */
 struct episode *replay_begin_episode(const struct cell *cell, uint64_t digest, uint64_t *word,
                                      size_t words);
-/* Fills it, now that it has ended. Returns whether it is one. */
-bool replay_end_episode(struct lp_replay *replay, struct cell *cell, struct cw_error *error);
+/* Fills it, now that it has ended. *is_episode: it is one. Returns CW_OK, or an exit code with
+ * *error filled. */
+int replay_end_episode(struct lp_replay *replay, struct cell *cell, bool *is_episode,
+                       struct cw_error *error);
 /* Whether the other one is this one but for idle times; then it learns what follows from them. */
 bool replay_join_episodes(struct episode *e, const struct episode *other);
 void replay_free_episode(struct episode *episode);

@@ -33,7 +33,8 @@ struct comparison {
     uint32_t number, part, batch; /* number: of the SIP */
     uint32_t age;                 /* of the next part that has one */
     const uint8_t *before, *after;
-    bool failed;
+    bool is_none; /* what has changed cannot be said so: no episode */
+    bool out_of_memory;
 };
 
 static void add_change(struct comparison *c, struct change change)
@@ -42,7 +43,7 @@ static void add_change(struct comparison *c, struct change change)
     struct change *const at =
         replay_grown(e->changes, e->change_count, &e->change_capacity, sizeof *at);
     if (at == NULL) {
-        c->failed = true;
+        c->out_of_memory = true;
         return;
     }
     e->changes = at;
@@ -81,6 +82,8 @@ static void compare(struct comparison *c, enum change_kind kind, const void *pla
                    after = read_at(c->after, place, c->after, bytes);
     if (kind == CHANGE_BATCH ? after != c->batch : before == after)
         return;
+    /* Counters of 32 bits stay far from their end (replay_take_moment()). */
+    c->is_none |= kind == CHANGE_COUNT && bytes == 4 && (uint32_t)(after - before) > UINT32_MAX / 2;
     const int64_t value = kind == CHANGE_TIME ? (int64_t)after - c->sip->begin.now_ps
                           : kind == CHANGE_COUNT || kind == CHANGE_RING ? (int64_t)(after - before)
                           : kind == CHANGE_BATCH                        ? 0
@@ -101,10 +104,10 @@ static void compare_idle(struct comparison *c, const int64_t *idle_ps, bool used
         return;
     struct used_idle *const at =
         replay_grown(e->idle, e->idle_count, &e->idle_capacity, sizeof *at);
-    if (at == NULL || index >= c->sip->begin.state.age_count) {
-        c->failed = true;
+    c->out_of_memory |= at == NULL;
+    c->is_none |= index >= c->sip->begin.state.age_count;
+    if (c->out_of_memory || c->is_none)
         return;
-    }
     const struct lp_age age = c->sip->begin.state.age[index];
     const bool grows = always_grows || *idle_ps >= e->duration_ps;
     e->idle = at;
@@ -149,7 +152,7 @@ static void compare_link(struct comparison *c, enum lp_link_owner kind, const st
     struct link_change *const at =
         replay_grown(e->links, e->link_count, &e->link_capacity, sizeof *at);
     if (at == NULL) {
-        c->failed = true;
+        c->out_of_memory = true;
         return;
     }
     e->links = at;
@@ -213,7 +216,7 @@ static void compare_backlog(struct comparison *c, const struct lp_backlog *backl
         COMPARE(c, CHANGE_BATCH, backlog->batch_before);
         return;
     }
-    c->failed |= backlog->batch_before != batch;
+    c->is_none |= backlog->batch_before != batch;
     add_change(
         c, (struct change){.offset = (uint32_t)((const uint8_t *)&backlog->batch_before - c->after),
                            .kind = CHANGE_BEFORE,
@@ -423,18 +426,25 @@ static void compare_sip(struct comparison *c)
     }
 }
 
-bool replay_end_episode(struct lp_replay *replay, struct cell *cell, struct cw_error *error)
+int replay_end_episode(struct lp_replay *replay, struct cell *cell, bool *is_episode,
+                       struct cw_error *error)
 {
     struct episode *const e = cell->episode;
     struct events events = {.at = NULL};
     struct comparison c = {.replay = replay, .episode = e, .batch = cell->batch};
+    bool good = true;
+    *is_episode = false;
     e->duration_ps = replay->now_ps - cell->first_ps;
     e->taken = cell->taken;
-    bool good = replay_gather(replay, cell, NULL, false, &events, error) == CW_OK;
+    const int code = replay_gather(replay, cell, NULL, false, &events, error);
+    if (code == CW_OK)
+        e->later = malloc((events.count + 1) * sizeof *e->later);
+    if (e->later == NULL) {
+        free(events.at);
+        return code != CW_OK ? code : cw_error_memory(error, "the replay of operations");
+    }
     for (uint32_t i = 0; i < cell->sips && good; i++)
         good = replay_is_idle(replay, &cell->sip[i], replay->now_ps);
-    e->later = malloc((events.count + 1) * sizeof *e->later);
-    good = good && e->later != NULL;
     for (size_t i = 0; good && i < events.count; i++)
         good = keep_later(replay, cell, &events.at[i], &e->later[e->later_count++]);
     free(events.at);
@@ -442,10 +452,13 @@ bool replay_end_episode(struct lp_replay *replay, struct cell *cell, struct cw_e
         c.sip = &cell->sip[c.number];
         compare_sip(&c);
     }
+    if (c.out_of_memory)
+        return cw_error_memory(error, "the replay of operations");
     e->marks = cell->marks;
     e->mark_count = cell->mark_count;
     cell->marks = NULL;
-    return good && !c.failed;
+    *is_episode = good && !c.is_none;
+    return CW_OK;
 }
 
 /* ---- two episodes that begin alike ----------------------------------------------------------- */

@@ -131,7 +131,7 @@ static const struct part *joins(const struct lp_plan *plan, const struct layer *
 }
 
 /* Whose directions the peer of a part's PE has. On a folded machine a peer that has no LP is its
- * representative, and the part there is the one that the part becomes. */
+ * representative, and the part there is the one that the part becomes. NULL: none is that. */
 static const struct part *part_there(const struct lp_plan *plan, const struct part *part,
                                      uint32_t pe_index, uint32_t peer)
 {
@@ -147,7 +147,7 @@ static const struct part *part_there(const struct lp_plan *plan, const struct pa
     const struct part *found = joins(plan, &layers->at[part->layer], part->kind, home, moved);
     for (uint32_t i = 0; found == NULL && i < layers->count; i++)
         found = joins(plan, &layers->at[i], part->kind, home, moved);
-    return found != NULL ? found : part;
+    return found;
 }
 
 static bool end_in_part(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir,
@@ -157,7 +157,10 @@ static bool end_in_part(const struct lp_plan *plan, uint32_t pe_index, enum hw_d
     const struct part *const part = part_of(plan, pe_index, dir, &own);
     if (part == NULL || !lp_queue_end(part->plan, pe_index, own, end))
         return false;
-    end->peer_dir = part_there(plan, part, pe_index, end->peer)->dirs.of_pe[end->peer_dir];
+    const struct part *const there = part_there(plan, part, pe_index, end->peer);
+    if (there == NULL)
+        return false;
+    end->peer_dir = there->dirs.of_pe[end->peer_dir];
     return true;
 }
 
