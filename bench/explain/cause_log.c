@@ -329,8 +329,9 @@ static uint32_t logged_lp(const struct cause_log *log, uint32_t lp)
                : 1 + index * m->cubes + hw_remainder(lp - 1, &m->by.cubes);
 }
 
-/* The SIP that an originator's is so far behind: seen from the SIP with the number of this offset,
- * the originator is at the offset of the one that is sought. */
+/* The SIP that sees an originator's SIP at this offset (lp/entity.h): that SIP minus the offset, in
+ * each dimension. The SIP whose number is the offset sees the originator's SIP at just this
+ * difference. */
 static uint32_t sip_before(const struct lp_model *whole, uint32_t originator, uint32_t offset)
 {
     return hw_divide(lp_entity_of_originator(whole, originator, offset) - 1, &whole->by.sip_places);

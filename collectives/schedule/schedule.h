@@ -135,8 +135,8 @@ struct schedule_rank {
 struct schedule {
     char name[64];
     enum ccl_collective collective;
-    uint32_t rank_count;        /* in rank[] */
-    uint32_t all_ranks;         /* rank_count, where rank[] has not only some of them */
+    uint32_t rank_count; /* in rank[] */
+    uint32_t all_ranks;  /* of the whole schedule: rank_count, unless it is folded or partial */
     const struct hw_fold *fold; /* of the process group's ranks; NULL: all ranks are there */
     uint32_t root;              /* of a broadcast or a reduce */
     uint32_t members;           /* of each rank of the process group; 1: these are its ranks */

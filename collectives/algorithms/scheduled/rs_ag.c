@@ -238,9 +238,9 @@ static struct rs_ag_part *parts_of_sketch(const struct rs_ag *plan)
  *    step, which 1 turns with the rank. All other writes are of whole groups: before steps along d,
  *    all chunks that they read in SCHEDULE_OUTPUT and scratch, or none of them, have been written
  *    along the dimensions before, for which all threads of the part wait. So which of a group's
- * chunks are the turned rank's makes no difference (within a group they are in the order of places,
- * not of turned places), and whether a step before has written a chunk depends on the window and
- * the group alone.
+ *    chunks are the turned rank's makes no difference (within a group they are in the order of
+ *    places, not of turned places), and whether a step before has written a chunk depends on the
+ *    window and the group alone.
  * 4. Chunks have equal lengths (below), so all values have.
  * Rings of two may go by two links, by outlets; they are left to the comparison. */
 

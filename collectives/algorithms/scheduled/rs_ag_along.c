@@ -9,8 +9,7 @@ struct reach {
     uint32_t steps;        /* of the group that travels farthest */
     uint32_t up, down;     /* places upwards and downwards that groups of this place go to */
     uint32_t above, below; /* ... that groups come from, of places above and below */
-
-    bool ring;
+    bool ring;             /* else a line */
 };
 
 static struct reach reach_of(const struct rs_ag_dim *dim, uint32_t at)
