@@ -381,6 +381,28 @@ static void one_sip_does_not_fold(void **state)
     refuse(line, "--fold on: the machine has one SIP");
 }
 
+/* Half a turn of a ring moves each group onto the other one, member by member. The SIPs of {7, 0,
+ * 1, 2} ascend from its second member on, those of {3, 4, 5, 6} from the first. */
+static void groups_whose_sips_come_in_another_order_do_not_fold(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"[0, 1, 2, 3], [4, 5, 6, 7]", "# simulated: 4 of 8 SIPs (by comparison), factor 2\n"},
+        {"[7, 0, 1, 2], [3, 4, 5, 6]", "# simulated: all SIPs: "}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[300];
+        snprintf(text, sizeof text,
+                 "workload:\n  ranks: 8\n  groups: {g: [%s]}\n  ops:\n"
+                 "    - {collective: all_reduce, bytes: 64KiB, of: g}\n",
+                 cases[i][0]);
+        struct run_output output =
+            run_line(0, "step --set system.sips.count=8 --set system.sips.topology=ring_1d %s",
+                     write_file("order.yaml", text));
+        assert_non_null(strstr(output.out, cases[i][1]));
+        run_output_free(&output);
+    }
+}
+
 #define RING "--set system.sips.topology=ring_1d --set system.sips.count=4 "
 
 /* Kernels of groups go by their rules: a ring's ranks are alike, a tree's are not. */
@@ -558,6 +580,7 @@ int main(void)
         cmocka_unit_test(the_row_says_why_no_fewer_ranks_are_simulated),
         cmocka_unit_test(replay_on_takes_a_fold_that_replays),
         cmocka_unit_test(one_sip_does_not_fold),
+        cmocka_unit_test(groups_whose_sips_come_in_another_order_do_not_fold),
         cmocka_unit_test(kernels_fold_by_their_rules),
         cmocka_unit_test(traces_fold),
         cmocka_unit_test(a_pipeline_s_json),

@@ -7,9 +7,11 @@
  *   - it keeps the machine (hw_fold_keeps()), and SIPs with ranks become such SIPs;
  *   - each rank does what the rank does that it becomes (workload_is_alike());
  *   - the collectives of a group that becomes another one, each member the one of its number there,
- *     are the same. They are, since an algorithm sees a group's size, and of its places only how
- *     far they are from each other. A group that becomes itself, with its members moved, needs an
- *     algorithm that is the same for all of these (fold_steps_keep());
+ *     are the same. They are, since an algorithm sees a group's size, the order of its SIPs, and
+ *     how these are joined. The turn keeps how they are joined, of whatever kind it is: all SIPs
+ *     of one switch are joined alike, whatever their numbers. The order is compared
+ *     (keeps_order()). A group that becomes itself, with its members moved, needs an algorithm
+ *     that is the same for all of these (fold_steps_keep());
  *   - messages are the same from either end of a pair. They are, since the two ranks of
  *     pairwise_all_to_all have the same steps;
  *   - the queues of all groups take the room of those that are made.
@@ -95,6 +97,12 @@ static bool turn_ranks(struct finding *f, const struct hw_fold *turn)
 
 /* ---- collectives ----------------------------------------------------------------------------- */
 
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
 /* A group becomes another one, or itself, and each member the one of its number there. */
 static bool keeps_numbers(const struct finding *f, const struct workload_set *set, uint32_t group)
 {
@@ -103,6 +111,47 @@ static bool keeps_numbers(const struct finding *f, const struct workload_set *se
         if (workload_place_to(set, f->to, group, i) != i)
             return false;
     return true;
+}
+
+/* The SIPs of a group, in ascending order, each with its member's number in the low bits. */
+static void sort_by_sip(const struct step_plan *plan, const struct workload_set *set,
+                        uint32_t group, uint64_t *order)
+{
+    const uint32_t first = set->first[group], size = set->first[group + 1] - first;
+    for (uint32_t i = 0; i < size; i++)
+        order[i] = (uint64_t)step_sip_of(plan->options->graph, set->ranks[first + i]) << 32 | i;
+    qsort(order, size, sizeof *order, by_number);
+}
+
+static bool is_ascending(const struct step_plan *plan, const struct workload_set *set,
+                         uint32_t group)
+{
+    const struct workload_graph *const graph = plan->options->graph;
+    for (uint32_t i = set->first[group] + 1; i < set->first[group + 1]; i++)
+        if (step_sip_of(graph, set->ranks[i - 1]) > step_sip_of(graph, set->ranks[i]))
+            return false;
+    return true;
+}
+
+/* The SIPs of two groups of one size come in the same order: kernels and queues go by it. False:
+ * they do not, or f->code says that memory has run out. */
+static bool keeps_order(struct finding *f, const struct workload_set *set, uint32_t a, uint32_t b)
+{
+    const size_t size = set->first[a + 1] - set->first[a];
+    if (a == b || (is_ascending(f->plan, set, a) && is_ascending(f->plan, set, b)))
+        return true;
+    uint64_t *const order = malloc(2 * size * sizeof *order);
+    if (order == NULL) {
+        f->code = cw_error_memory(f->error, "the comparison of ranks");
+        return false;
+    }
+    sort_by_sip(f->plan, set, a, order);
+    sort_by_sip(f->plan, set, b, order + size);
+    bool same = true;
+    for (size_t i = 0; i < size; i++)
+        same &= (uint32_t)order[i] == (uint32_t)order[size + i];
+    free(order);
+    return same;
 }
 
 /* The members of two groups, each of which becomes itself, move alike. */
@@ -151,12 +200,6 @@ static bool list_sizes(const struct step_plan *plan, const struct step_source *s
     return true;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Where a group's ranks are. False: out of memory. */
 static bool place_group(const struct step_plan *plan, const struct workload_set *set,
                         uint32_t group, struct shape *shape)
@@ -168,13 +211,11 @@ static bool place_group(const struct step_plan *plan, const struct workload_set 
         free(order);
         return false;
     }
+    sort_by_sip(plan, set, group, order);
     for (uint32_t i = 0; i < size; i++) {
-        shape->sips[i] = step_sip_of(plan->options->graph, set->ranks[set->first[group] + i]);
-        order[i] = (uint64_t)shape->sips[i] << 32 | i;
-    }
-    qsort(order, size, sizeof *order, by_number);
-    for (uint32_t i = 0; i < size; i++)
+        shape->sips[(uint32_t)order[i]] = (uint32_t)(order[i] >> 32);
         shape->sips[size + i] = (uint32_t)order[i];
+    }
     free(order);
     shape->config.ccl.ranks = (struct ccl_ranks){
         .mapped = true, .list = shape->sips, .sorted = shape->sips + size, .count = size};
@@ -338,8 +379,12 @@ static bool keeps_collectives(struct finding *f, uint32_t source_number, const s
         return refuse(f, "%s", why);
     for (uint32_t group = 0; group < source->groups; group++) {
         const uint32_t to = workload_group_to(set, f->to, group);
-        if (keeps_numbers(f, set, group))
-            continue;
+        if (keeps_numbers(f, set, group)) {
+            if (keeps_order(f, set, group, to))
+                continue;
+            return refuse(f, "group %u of %s becomes group %u, with its SIPs in another order",
+                          group, set->name, to);
+        }
         if (to != group)
             return refuse(f, "group %u of %s becomes group %u, with its ranks in another order",
                           group, set->name, to);
