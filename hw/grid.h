@@ -88,8 +88,4 @@ static inline enum hw_port hw_grid_route(struct hw_grid grid, uint32_t at, uint3
     return hw_grid_route_between(grid, hw_grid_spot(grid, at), hw_grid_spot(grid, to));
 }
 
-/* Steps on a shortest way from a to b, and between the two places that are farthest apart. */
-uint32_t hw_grid_distance(struct hw_grid grid, uint32_t a, uint32_t b);
-uint32_t hw_grid_diameter(struct hw_grid grid);
-
 #endif

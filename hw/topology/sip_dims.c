@@ -324,28 +324,3 @@ uint32_t hw_sip_dims_exit(const struct hw_config *hw, uint32_t stop, uint32_t to
     }
     return 0;
 }
-
-/* ---- lower bounds ---------------------------------------------------------------------------- */
-
-uint32_t hw_sip_dims_distance(const struct hw_config *hw, uint32_t from, uint32_t to)
-{
-    uint32_t links = 0;
-    for (uint32_t k = 0; k < hw->sip_dims.count; k++) {
-        const struct hw_sip_dim *const dim = &hw->sip_dims.at[k];
-        const uint32_t a = hw_sip_coordinate(dim, from), b = hw_sip_coordinate(dim, to);
-        if (dim->joint == HW_SIP_FULL || dim->joint == HW_SIP_SWITCH)
-            links += a != b;
-        else
-            links +=
-                hw_grid_distance((struct hw_grid){dim->size, 1, dim->joint == HW_SIP_RING}, a, b);
-    }
-    return links;
-}
-
-uint32_t hw_sip_dims_diameter(const struct hw_config *hw)
-{
-    uint32_t links = 0;
-    for (uint32_t k = 0; k < hw->sip_dims.count; k++)
-        links += hw_dim_diameter(&hw->sip_dims.at[k]);
-    return links;
-}

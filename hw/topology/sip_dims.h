@@ -28,8 +28,7 @@
     .neighbour = hw_sip_grid_neighbour, .global_exit = hw_sip_dims_global_exit,                    \
     .switches = hw_sip_dims_switches, .outlets = hw_sip_dims_outlets,                              \
     .switch_outlets = hw_sip_dims_switch_outlets, .side = hw_sip_dims_side,                        \
-    .hop = hw_sip_dims_hop, .exit = hw_sip_dims_exit, .distance = hw_sip_dims_distance,            \
-    .diameter = hw_sip_dims_diameter
+    .hop = hw_sip_dims_hop, .exit = hw_sip_dims_exit
 
 /* Operations of struct hw_topology_ops. */
 uint32_t hw_sip_dims_global_exit(const struct hw_config *hw, enum hw_port port);
@@ -39,8 +38,6 @@ uint32_t hw_sip_dims_switch_outlets(const struct hw_config *hw);
 enum hw_port hw_sip_dims_side(const struct hw_config *hw, uint32_t outlet);
 struct hw_hop hw_sip_dims_hop(const struct hw_config *hw, uint32_t stop, uint32_t outlet);
 uint32_t hw_sip_dims_exit(const struct hw_config *hw, uint32_t stop, uint32_t to_sip);
-uint32_t hw_sip_dims_distance(const struct hw_config *hw, uint32_t from, uint32_t to);
-uint32_t hw_sip_dims_diameter(const struct hw_config *hw);
 
 /* The name of an outlet: "E", "W", "S", "N", "D", "U" of rings and lines of the first three
  * dimensions, "+4" and "-4" of the fourth, "+1 of 7" of full ones, "switch" of switches. */

@@ -35,16 +35,6 @@ struct hw_hop hw_sip_grid_hop(const struct hw_config *hw, uint32_t stop, uint32_
     return hop;
 }
 
-uint32_t hw_sip_grid_distance(const struct hw_config *hw, uint32_t from, uint32_t to)
-{
-    return hw_grid_distance(hw_sip_grid(hw), from, to);
-}
-
-uint32_t hw_sip_grid_diameter(const struct hw_config *hw)
-{
-    return hw_grid_diameter(hw_sip_grid(hw));
-}
-
 struct hw_sip_dims hw_sip_grid_dims(const struct hw_config *hw)
 {
     const struct hw_grid grid = hw_sip_grid(hw);

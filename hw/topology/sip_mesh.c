@@ -24,7 +24,5 @@ const struct hw_topology_ops hw_mesh_2d_no_wrap = {
     .hop = hw_sip_grid_hop,
     .fit = mesh_fit,
     .exit = mesh_exit,
-    .distance = hw_sip_grid_distance,
-    .diameter = hw_sip_grid_diameter,
     .dims = hw_sip_grid_dims,
 };

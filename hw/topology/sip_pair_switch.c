@@ -65,14 +65,6 @@ static uint32_t pair_exit(const struct hw_config *hw, uint32_t stop, uint32_t to
     return to_sip == (stop ^ 1) ? HW_PORT_E : HW_PORT_N;
 }
 
-static uint32_t pair_distance(const struct hw_config *hw, uint32_t from, uint32_t to)
-{
-    (void)hw;
-    return from != to;
-}
-
-static uint32_t pair_diameter(const struct hw_config *hw) { return hw->sip_count > 1; }
-
 static struct hw_sip_dims pair_dims(const struct hw_config *hw)
 {
     const uint32_t dies = hw->sip_count > 1 ? 2 : 1;
@@ -93,7 +85,5 @@ const struct hw_topology_ops hw_pair_switch = {
     .hop = pair_hop,
     .fit = pair_fit,
     .exit = pair_exit,
-    .distance = pair_distance,
-    .diameter = pair_diameter,
     .dims = pair_dims,
 };

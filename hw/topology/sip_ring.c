@@ -17,7 +17,5 @@ const struct hw_topology_ops hw_ring_1d = {
     .hop = hw_sip_grid_hop,
     .fit = hw_sip_row_fit,
     .exit = ring_exit,
-    .distance = hw_sip_grid_distance,
-    .diameter = hw_sip_grid_diameter,
     .dims = hw_sip_grid_dims,
 };

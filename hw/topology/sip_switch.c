@@ -34,14 +34,6 @@ static uint32_t switch_exit(const struct hw_config *hw, uint32_t stop, uint32_t 
     return stop == hw->sip_count ? to_sip : HW_PORT_E;
 }
 
-static uint32_t switch_distance(const struct hw_config *hw, uint32_t from, uint32_t to)
-{
-    (void)hw;
-    return from != to;
-}
-
-static uint32_t switch_diameter(const struct hw_config *hw) { return hw->sip_count > 1; }
-
 static struct hw_sip_dims switch_dims(const struct hw_config *hw)
 {
     struct hw_sip_dims dims = {0};
@@ -59,7 +51,5 @@ const struct hw_topology_ops hw_switch = {
     .hop = switch_hop,
     .fit = hw_sip_row_fit,
     .exit = switch_exit,
-    .distance = switch_distance,
-    .diameter = switch_diameter,
     .dims = switch_dims,
 };

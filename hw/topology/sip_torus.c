@@ -24,7 +24,5 @@ const struct hw_topology_ops hw_torus_2d = {
     .hop = hw_sip_grid_hop,
     .fit = torus_fit,
     .exit = torus_exit,
-    .distance = hw_sip_grid_distance,
-    .diameter = hw_sip_grid_diameter,
     .dims = hw_sip_grid_dims,
 };

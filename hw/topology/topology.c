@@ -106,12 +106,3 @@ struct hw_sip_dims hw_sip_dims_of(const struct hw_config *hw)
 {
     return hw->sip_topology->dims == NULL ? hw->sip_dims : hw->sip_topology->dims(hw);
 }
-
-uint32_t hw_sip_degree(const struct hw_config *hw)
-{
-    const struct hw_sip_dims dims = hw_sip_dims_of(hw);
-    uint32_t links = 0;
-    for (uint32_t k = 0; k < dims.count; k++)
-        links += hw_dim_degree(&dims.at[k]);
-    return links;
-}

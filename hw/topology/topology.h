@@ -115,11 +115,6 @@ struct hw_topology_ops {
      * a link. Following it from there on reaches `to_sip`. */
     uint32_t (*exit)(const struct hw_config *hw, uint32_t stop, uint32_t to_sip);
 
-    /* ---- distances --------------------------------------------------------------------------- */
-    /* Links (through a switch: one) that every way from one SIP to the other has at least. */
-    uint32_t (*distance)(const struct hw_config *hw, uint32_t from, uint32_t to);
-    /* The largest distance between two SIPs. */
-    uint32_t (*diameter)(const struct hw_config *hw);
     /* hw_sip_dims_of(). NULL: hw->sip_dims. */
     struct hw_sip_dims (*dims)(const struct hw_config *hw);
 };
@@ -236,7 +231,5 @@ static inline uint32_t hw_sip_moved(const struct hw_sip_dim *dim, uint32_t sip, 
 {
     return sip - hw_sip_coordinate(dim, sip) * dim->stride + at * dim->stride;
 }
-/* Links that leave a SIP, in all dimensions. */
-uint32_t hw_sip_degree(const struct hw_config *hw);
 
 #endif
