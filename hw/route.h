@@ -33,7 +33,7 @@ static inline uint32_t hw_route_next_sip(const struct hw_config *hw, uint32_t st
                                          uint32_t to_sip)
 {
     struct hw_hop hop = hw_hop(hw, stop, outlet);
-    while (hw_is_switch(hw, hop.to))
+    if (hw_is_switch(hw, hop.to))
         hop = hw_hop(hw, hop.to, hw_route_exit(hw, hop.to, to_sip));
     return hop.to;
 }

@@ -95,8 +95,7 @@ static void gather_hops(struct gathering *g)
             if (!hw_hop_counts(&hop, stop))
                 continue;
             gather_hop(g, stop, outlet, hop.link, hop.to);
-            if (hop.back != HW_ONE_WAY)
-                gather_hop(g, hop.to, hop.back, hop.link, stop);
+            gather_hop(g, hop.to, hop.back, hop.link, stop);
         }
 }
 

@@ -43,14 +43,13 @@ enum hw_sip_lines {
  * transfers say by it that they name no outlet.
  */
 enum { HW_OUTLET_NONE = HW_PORTS, HW_OUTLETS_MAX = 256 };
-#define HW_ONE_WAY UINT32_MAX
 
 /* A link outside SIPs, one way. */
 struct hw_hop {
     enum hw_link_kind link; /* its class; HW_LINK_KINDS: the outlet has no link */
     enum hw_port in;        /* the port of the IO die that it enters; HW_PORT_NONE: of a switch */
     uint32_t to;            /* the stop at its end, */
-    uint32_t back;          /* and that stop's outlet by which it leads back, or HW_ONE_WAY */
+    uint32_t back;          /* and that stop's outlet by which it leads back */
 };
 
 /* The size of a grid of SIPs; 0: not given, or there is no grid. `dims` is the machine's
@@ -177,10 +176,10 @@ static inline bool hw_is_switch(const struct hw_config *hw, uint32_t stop)
 {
     return stop >= hw->sip_count;
 }
-/* Where each link is to be counted once: at the lesser of its stops, or where it leads one way. */
+/* Where each link is to be counted once: at the lesser of its stops. */
 static inline bool hw_hop_counts(const struct hw_hop *hop, uint32_t stop)
 {
-    return hop->link < HW_LINK_KINDS && (stop < hop->to || hop->back == HW_ONE_WAY);
+    return hop->link < HW_LINK_KINDS && stop < hop->to;
 }
 enum { HW_OUTLET_NAME_BYTES = 16 };
 /* "E" of a line in the first dimension, "3 of 7" of a link to one of seven peers, ... */
