@@ -118,7 +118,7 @@ static enum hw_port walk_sips(struct walk *walk, uint32_t outlet, uint32_t to_si
         struct hw_hop hop = hw_hop(hw, walk->sip, outlet);
         walk_node(walk, HW_NODE_IO_PORT, UINT32_MAX, hw_side(hw, outlet));
         walk_outer(walk, &hop, UINT32_MAX, outlet);
-        if (hw_is_switch(hw, hop.to)) {
+        while (hw_is_switch(hw, hop.to)) {
             const uint32_t number = hop.to - hw->sip_count;
             walk_node(walk, HW_NODE_SWITCH, number, HW_PORT_NONE);
             hop = hw_hop(hw, hop.to, hw_route_exit(hw, hop.to, to_sip));

@@ -22,9 +22,10 @@ static inline uint32_t hw_route_exit(const struct hw_config *hw, uint32_t stop, 
 }
 
 /* The outlet that a queue of a global direction always uses; HW_OUTLET_NONE: as routed. */
-static inline uint32_t hw_route_global_exit(const struct hw_config *hw, enum hw_dir dir)
+static inline uint32_t hw_route_global_exit(const struct hw_config *hw, uint32_t sip,
+                                            enum hw_dir dir)
 {
-    return hw->sip_topology->global_exit(hw, (enum hw_port)((uint32_t)dir & 3));
+    return hw->sip_topology->global_exit(hw, sip, (enum hw_port)((uint32_t)dir & 3));
 }
 
 /* The next SIP on the way from a stop to `to_sip`: at a switch, the SIP that it sends the transfer
@@ -33,7 +34,7 @@ static inline uint32_t hw_route_next_sip(const struct hw_config *hw, uint32_t st
                                          uint32_t to_sip)
 {
     struct hw_hop hop = hw_hop(hw, stop, outlet);
-    if (hw_is_switch(hw, hop.to))
+    while (hw_is_switch(hw, hop.to))
         hop = hw_hop(hw, hop.to, hw_route_exit(hw, hop.to, to_sip));
     return hop.to;
 }

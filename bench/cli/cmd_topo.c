@@ -102,7 +102,7 @@ static void print_place(const struct hw_config *hw, const struct hw_path_step *s
     if (step->index != UINT32_MAX)
         n += snprintf(where + n, sizeof where - (size_t)n, " #%u", step->index);
     if (step->outlet != HW_OUTLET_NONE && hw->sip_dims.count > 0) {
-        hw_outlet_name(hw, step->outlet, outlet);
+        hw_outlet_name(hw, step->sip, step->outlet, outlet);
         snprintf(where + n, sizeof where - (size_t)n, " %s", outlet);
     } else if (step->port < HW_PORTS)
         snprintf(where + n, sizeof where - (size_t)n, " %c", hw_port_letter[step->port]);

@@ -95,7 +95,8 @@ static void gather_hops(struct gathering *g)
             if (!hw_hop_counts(&hop, stop))
                 continue;
             gather_hop(g, stop, outlet, hop.link, hop.to);
-            gather_hop(g, hop.to, hop.back, hop.link, stop);
+            if (hop.back != HW_ONE_WAY)
+                gather_hop(g, hop.to, hop.back, hop.link, stop);
         }
 }
 

@@ -125,7 +125,6 @@ static struct hw_bound shift_bound(const struct bench_session *session, uint64_t
     const uint32_t tiles = session->options->tiles, of_sip = hw_pes(hw) * hw_cubes(hw);
     const bool global = dir >= HW_DIR_GLOBAL_N && dir <= HW_DIR_GLOBAL_W;
     const bool pe0 = session->config->ccl.wiring == CCL_WIRING_PE0;
-    const uint32_t outlet = global ? hw_route_global_exit(hw, dir) : HW_OUTLET_NONE;
     struct hw_bound bound = {.by = "path"};
     struct loads loads = {0};
     if (pe0 && dir >= HW_DIR_INTRA_N)
@@ -135,6 +134,7 @@ static struct hw_bound shift_bound(const struct bench_session *session, uint64_t
         struct hw_place to;
         if ((pe0 && from.pe != 0) || !hw_dir_neighbour(hw, from, dir, &to))
             continue;
+        const uint32_t outlet = global ? hw_route_global_exit(hw, from.sip, dir) : HW_OUTLET_NONE;
         const int64_t ps = hw_tile_ps(hw, from, to, slots, outlet, bytes) +
                            hw_ser_ps(&hw->link[HW_LINK_PE_NOC], bytes * (tiles - 1ull));
         bound.ps = ps > bound.ps ? ps : bound.ps;

@@ -158,12 +158,13 @@ static uint32_t index_at_other_end(const struct hw_sip_dim *dim, uint32_t index)
 
 /* A queue of the global directions leaves by the ring of the first two dimensions. Elsewhere the
  * neighbour may be several links away. */
-uint32_t hw_sip_dims_global_exit(const struct hw_config *hw, enum hw_port port)
+uint32_t hw_sip_dims_global_exit(const struct hw_config *hw, uint32_t sip, enum hw_port port)
 {
     const struct hw_sip_dims *const dims = &hw->sip_dims;
     const uint32_t dim = port == HW_PORT_N || port == HW_PORT_S;
     const bool is_ring =
         dim < dims->count && dims->at[dim].joint == HW_SIP_RING && dims->at[dim].size > 1;
+    (void)sip;
     return is_ring
                ? outlet_of(dims, dim, port == HW_PORT_E || port == HW_PORT_S ? FORWARD : BACKWARD)
                : HW_OUTLET_NONE;
@@ -177,9 +178,10 @@ enum hw_port hw_sip_dims_side(const struct hw_config *hw, uint32_t outlet)
                : HW_PORT_NONE;
 }
 
-void hw_sip_dims_outlet_name(const struct hw_config *hw, uint32_t outlet,
+void hw_sip_dims_outlet_name(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
                              char name[HW_OUTLET_NAME_BYTES])
 {
+    (void)sip;
     static const char letters[][2] = {"EW", "SN", "DU"};
     uint32_t k, index;
     name[0] = '\0';

@@ -28,10 +28,10 @@
     .neighbour = hw_sip_grid_neighbour, .global_exit = hw_sip_dims_global_exit,                    \
     .switches = hw_sip_dims_switches, .outlets = hw_sip_dims_outlets,                              \
     .switch_outlets = hw_sip_dims_switch_outlets, .side = hw_sip_dims_side,                        \
-    .hop = hw_sip_dims_hop, .exit = hw_sip_dims_exit
+    .outlet_name = hw_sip_dims_outlet_name, .hop = hw_sip_dims_hop, .exit = hw_sip_dims_exit
 
 /* Operations of struct hw_topology_ops. */
-uint32_t hw_sip_dims_global_exit(const struct hw_config *hw, enum hw_port port);
+uint32_t hw_sip_dims_global_exit(const struct hw_config *hw, uint32_t sip, enum hw_port port);
 uint32_t hw_sip_dims_switches(const struct hw_config *hw);
 uint32_t hw_sip_dims_outlets(const struct hw_config *hw);
 uint32_t hw_sip_dims_switch_outlets(const struct hw_config *hw);
@@ -41,7 +41,7 @@ uint32_t hw_sip_dims_exit(const struct hw_config *hw, uint32_t stop, uint32_t to
 
 /* The name of an outlet: "E", "W", "S", "N", "D", "U" of rings and lines of the first three
  * dimensions, "+4" and "-4" of the fourth, "+1 of 7" of full ones, "switch" of switches. */
-void hw_sip_dims_outlet_name(const struct hw_config *hw, uint32_t outlet,
+void hw_sip_dims_outlet_name(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
                              char name[HW_OUTLET_NAME_BYTES]);
 
 /* Outlets of a SIP in one dimension. */

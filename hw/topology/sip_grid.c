@@ -17,9 +17,9 @@ bool hw_sip_grid_neighbour(const struct hw_config *hw, uint32_t sip, enum hw_por
     return hw_grid_step(hw_sip_grid(hw), sip, port, to);
 }
 
-uint32_t hw_sip_grid_global_exit(const struct hw_config *hw, enum hw_port port)
+uint32_t hw_sip_grid_global_exit(const struct hw_config *hw, uint32_t sip, enum hw_port port)
 {
-    (void)hw;
+    (void)hw, (void)sip;
     return port;
 }
 

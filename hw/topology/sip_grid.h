@@ -11,7 +11,7 @@
 /* Operations of struct hw_topology_ops over hw_sip_grid(). */
 bool hw_sip_grid_neighbour(const struct hw_config *hw, uint32_t sip, enum hw_port port,
                            uint32_t *to);
-uint32_t hw_sip_grid_global_exit(const struct hw_config *hw, enum hw_port port);
+uint32_t hw_sip_grid_global_exit(const struct hw_config *hw, uint32_t sip, enum hw_port port);
 /* An outlet is at the port of its number, and leads to the opposite port of the next SIP. */
 struct hw_hop hw_sip_grid_hop(const struct hw_config *hw, uint32_t stop, uint32_t outlet);
 struct hw_sip_dims hw_sip_grid_dims(const struct hw_config *hw);

@@ -17,9 +17,9 @@ static bool pair_neighbour(const struct hw_config *hw, uint32_t sip, enum hw_por
 }
 
 /* None is asked for: no SIP has a global direction. */
-static uint32_t pair_global_exit(const struct hw_config *hw, enum hw_port port)
+static uint32_t pair_global_exit(const struct hw_config *hw, uint32_t sip, enum hw_port port)
 {
-    (void)hw, (void)port;
+    (void)hw, (void)sip, (void)port;
     return HW_OUTLET_NONE;
 }
 

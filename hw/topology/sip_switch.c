@@ -13,9 +13,9 @@ static uint32_t switch_switches(const struct hw_config *hw)
 
 static uint32_t switch_switch_outlets(const struct hw_config *hw) { return hw->sip_count; }
 
-static uint32_t switch_global_exit(const struct hw_config *hw, enum hw_port port)
+static uint32_t switch_global_exit(const struct hw_config *hw, uint32_t sip, enum hw_port port)
 {
-    (void)hw, (void)port;
+    (void)hw, (void)sip, (void)port;
     return HW_PORT_E;
 }
 

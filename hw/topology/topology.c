@@ -63,10 +63,11 @@ uint32_t hw_sip_directions_max(const struct hw_config *hw)
     return directions;
 }
 
-void hw_outlet_name(const struct hw_config *hw, uint32_t outlet, char name[HW_OUTLET_NAME_BYTES])
+void hw_outlet_name(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
+                    char name[HW_OUTLET_NAME_BYTES])
 {
-    if (hw->sip_dims.count > 0)
-        hw_sip_dims_outlet_name(hw, outlet, name);
+    if (hw->sip_topology->outlet_name != NULL)
+        hw->sip_topology->outlet_name(hw, sip, outlet, name);
     else
         snprintf(name, HW_OUTLET_NAME_BYTES, "%c",
                  outlet < HW_PORTS ? hw_port_letter[outlet] : ' ');
@@ -75,16 +76,17 @@ void hw_outlet_name(const struct hw_config *hw, uint32_t outlet, char name[HW_OU
 uint32_t hw_named_outlet(const struct hw_config *hw, uint32_t sip, char letter)
 {
     const char text[] = {letter, '\0'};
-    for (uint32_t outlet = 0; hw->sip_dims.count > 0 && outlet < hw_outlets(hw); outlet++) {
+    for (uint32_t outlet = 0; hw->sip_topology->outlet_name != NULL && outlet < hw_outlets(hw);
+         outlet++) {
         char name[HW_OUTLET_NAME_BYTES];
-        hw_outlet_name(hw, outlet, name);
+        hw_outlet_name(hw, sip, outlet, name);
         if (strcmp(name, text) == 0)
             return hw_hop(hw, sip, outlet).link < HW_LINK_KINDS ? outlet : HW_OUTLET_NONE;
     }
-    for (enum hw_port port = 0; hw->sip_dims.count == 0 && port < HW_PORTS; port++) {
+    for (enum hw_port port = 0; hw->sip_topology->outlet_name == NULL && port < HW_PORTS; port++) {
         uint32_t to;
         if (hw_port_letter[port] == letter && hw->sip_topology->neighbour(hw, sip, port, &to))
-            return hw->sip_topology->global_exit(hw, port);
+            return hw->sip_topology->global_exit(hw, sip, port);
     }
     return HW_OUTLET_NONE;
 }

@@ -42,14 +42,15 @@ enum hw_sip_lines {
  * outlet of this number is at the same port in all SIPs. Number 4 is left free there, because
  * transfers say by it that they name no outlet.
  */
-enum { HW_OUTLET_NONE = HW_PORTS, HW_OUTLETS_MAX = 256 };
+enum { HW_OUTLET_NONE = HW_PORTS, HW_OUTLETS_MAX = 256, HW_OUTLET_NAME_BYTES = 16 };
+#define HW_ONE_WAY UINT32_MAX
 
 /* A link outside SIPs, one way. */
 struct hw_hop {
     enum hw_link_kind link; /* its class; HW_LINK_KINDS: the outlet has no link */
     enum hw_port in;        /* the port of the IO die that it enters; HW_PORT_NONE: of a switch */
     uint32_t to;            /* the stop at its end, */
-    uint32_t back;          /* and that stop's outlet by which it leads back */
+    uint32_t back;          /* and that stop's outlet by which it leads back, or HW_ONE_WAY */
 };
 
 /* The size of a grid of SIPs; 0: not given, or there is no grid. `dims` is the machine's
@@ -90,9 +91,9 @@ struct hw_topology_ops {
     /* The SIP that the global direction of this port leads to; false: there is no such direction.
      * If it leads from a to b, the opposite port leads from b to a, and b is not a. */
     bool (*neighbour)(const struct hw_config *hw, uint32_t sip, enum hw_port port, uint32_t *to);
-    /* The outlet by which queues of the global direction of this port always leave, or
+    /* The outlet by which queues of the global direction of this port always leave a SIP, or
      * HW_OUTLET_NONE: as routed. The SIP has that direction. */
-    uint32_t (*global_exit)(const struct hw_config *hw, enum hw_port port);
+    uint32_t (*global_exit)(const struct hw_config *hw, uint32_t sip, enum hw_port port);
     /* Switches between SIPs. NULL: there are none. */
     uint32_t (*switches)(const struct hw_config *hw);
     /* Outlets of a SIP, and of a switch: all their numbers are below. NULL: HW_PORTS, and none. */
@@ -100,6 +101,9 @@ struct hw_topology_ops {
     uint32_t (*switch_outlets)(const struct hw_config *hw);
     /* The port of the IO die at which an outlet of a SIP is. NULL: of this number. */
     enum hw_port (*side)(const struct hw_config *hw, uint32_t outlet);
+    /* hw_outlet_name(). NULL: the letter of its port. */
+    void (*outlet_name)(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
+                        char name[HW_OUTLET_NAME_BYTES]);
     /* The link at an outlet below those numbers. Each link both ways is two hops, one from each
      * end. A switch's lead to SIPs, in the order of the SIPs. */
     struct hw_hop (*hop)(const struct hw_config *hw, uint32_t stop, uint32_t outlet);
@@ -176,14 +180,14 @@ static inline bool hw_is_switch(const struct hw_config *hw, uint32_t stop)
 {
     return stop >= hw->sip_count;
 }
-/* Where each link is to be counted once: at the lesser of its stops. */
+/* Where each link is to be counted once: at the lesser of its stops, or where it leads one way. */
 static inline bool hw_hop_counts(const struct hw_hop *hop, uint32_t stop)
 {
-    return hop->link < HW_LINK_KINDS && stop < hop->to;
+    return hop->link < HW_LINK_KINDS && (stop < hop->to || hop->back == HW_ONE_WAY);
 }
-enum { HW_OUTLET_NAME_BYTES = 16 };
-/* "E" of a line in the first dimension, "3 of 7" of a link to one of seven peers, ... */
-void hw_outlet_name(const struct hw_config *hw, uint32_t outlet, char name[HW_OUTLET_NAME_BYTES]);
+/* "E" of a line in the first dimension, "+3 of 8" of a link to one of seven peers, ... */
+void hw_outlet_name(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
+                    char name[HW_OUTLET_NAME_BYTES]);
 
 /* The outlet of a SIP that a queue named "global_" and this letter leaves by: N, S, E, W as the
  * topology says, and the letter of a ring's or a line's outlet. HW_OUTLET_NONE: the SIP has no link

@@ -133,7 +133,7 @@ static void report_link(const struct visit *v, const struct hw_link *link, enum 
     if (!unnamed && hw->jittered)
         use.busy_ps += slower_ps(v->m, v->lp, kind, index, use.busy_ps);
     if (per == LP_PER_OUTLET)
-        hw_outlet_name(hw, unit, use.outlet);
+        hw_outlet_name(hw, v->sip, unit, use.outlet);
     v->fn(v->arg, &use);
 }
 

@@ -189,7 +189,7 @@ static bool own_end(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir d
     end->peer = sip * sip_pes + in_sip;
     end->peer_dir = (uint8_t)(dir ^ 1);
     end->way = LP_WAY_BOTH;
-    end->exit = (uint8_t)(global ? hw_route_global_exit(&plan->hw, dir) : HW_OUTLET_NONE);
+    end->exit = (uint8_t)(global ? hw_route_global_exit(&plan->hw, from, dir) : HW_OUTLET_NONE);
     end->credit_ps = plan->sip_credit_ps != NULL && global
                          ? plan->sip_credit_ps[row_of_sip(plan, from) + in_sip * HW_PORTS +
                                                (uint32_t)(dir - HW_DIR_GLOBAL_N)]
@@ -461,7 +461,7 @@ static int64_t credit_from(const struct lp_plan *plan, struct hw_place from, enu
     if (!hw_dir_neighbour(&plan->hw, from, dir, &to))
         return 0;
     return hw_path_ps(&plan->hw, from, to, HW_MEMORY_NONE,
-                      is_between_sips(dir) ? hw_route_global_exit(&plan->hw, dir) : HW_OUTLET_NONE,
+                      is_between_sips(dir) ? hw_route_global_exit(&plan->hw, from.sip, dir) : HW_OUTLET_NONE,
                       plan->queues.credit_bytes);
 }
 

@@ -70,8 +70,8 @@ static void through_a_switch_everything_leaves_and_enters_by_east(void **state)
     for (uint32_t to = 0; to < 5; to++)
         if (to != 2)
             assert_int_equal(hw_route_next_sip(&hw, 2, HW_PORT_E, to), to);
-    assert_int_equal(hw_route_global_exit(&hw, HW_DIR_GLOBAL_W), HW_PORT_E);
-    assert_int_equal(hw_route_global_exit(&hw, HW_DIR_GLOBAL_E), HW_PORT_E);
+    assert_int_equal(hw_route_global_exit(&hw, 0, HW_DIR_GLOBAL_W), HW_PORT_E);
+    assert_int_equal(hw_route_global_exit(&hw, 0, HW_DIR_GLOBAL_E), HW_PORT_E);
 }
 
 static void paired_dies_use_sio_for_the_mate_and_hccs_for_the_rest(void **state)
@@ -101,10 +101,10 @@ static void a_named_direction_uses_its_own_port(void **state)
     (void)state;
     for (uint32_t t = 0; t < COUNT_OF(grids); t++) {
         const struct hw_config hw = sips_of(grids[t], 2, 1);
-        assert_int_equal(hw_route_global_exit(&hw, HW_DIR_GLOBAL_N), HW_PORT_N);
-        assert_int_equal(hw_route_global_exit(&hw, HW_DIR_GLOBAL_S), HW_PORT_S);
-        assert_int_equal(hw_route_global_exit(&hw, HW_DIR_GLOBAL_E), HW_PORT_E);
-        assert_int_equal(hw_route_global_exit(&hw, HW_DIR_GLOBAL_W), HW_PORT_W);
+        assert_int_equal(hw_route_global_exit(&hw, 0, HW_DIR_GLOBAL_N), HW_PORT_N);
+        assert_int_equal(hw_route_global_exit(&hw, 0, HW_DIR_GLOBAL_S), HW_PORT_S);
+        assert_int_equal(hw_route_global_exit(&hw, 0, HW_DIR_GLOBAL_E), HW_PORT_E);
+        assert_int_equal(hw_route_global_exit(&hw, 0, HW_DIR_GLOBAL_W), HW_PORT_W);
         assert_int_equal(hw_hop(&hw, 0, HW_PORT_E).in, HW_PORT_W);
     }
 }

@@ -174,8 +174,8 @@ static void check_dims(const struct hw_config *hw)
     for (uint32_t a = 0; a < hw_outlets(hw); a++)
         for (uint32_t b = 0; b < a; b++) {
             char name[2][HW_OUTLET_NAME_BYTES];
-            hw_outlet_name(hw, a, name[0]);
-            hw_outlet_name(hw, b, name[1]);
+            hw_outlet_name(hw, 0, a, name[0]);
+            hw_outlet_name(hw, 0, b, name[1]);
             assert_true(name[0][0] == '\0' || strcmp(name[0], name[1]) != 0 ||
                         hw_is_switch(hw, hw_hop(hw, 0, a).to));
         }

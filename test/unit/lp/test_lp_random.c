@@ -466,7 +466,7 @@ static int64_t earliest_ps(const struct machine *m, const struct lp_op *send)
                           to = hw_place_of(&m->hw, send->peer);
     const bool global = send->dir >= HW_DIR_GLOBAL_N && send->dir <= HW_DIR_GLOBAL_W;
     const uint32_t exit =
-        global ? hw_route_global_exit(&m->hw, (enum hw_dir)send->dir) : HW_OUTLET_NONE;
+        global ? hw_route_global_exit(&m->hw, from.sip, (enum hw_dir)send->dir) : HW_OUTLET_NONE;
     return send->t_start_ps + m->hw.overhead_ps[HW_NODE_PE_CPU] +
            m->hw.overhead_ps[HW_NODE_PE_IPCQ] +
            hw_tile_ps(&m->hw, from, to, m->config.slots, exit, send->bytes) + m->hw.ipcq_wire_ps;

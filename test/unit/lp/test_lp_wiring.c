@@ -188,7 +188,7 @@ static void a_name_of_the_third_dimension_leaves_by_its_own_link(void **state)
     hw_join_sips(&hw, &hw_torus_3d, &size);
     const uint32_t down = hw_named_outlet(&hw, 0, 'D'), up = hw_named_outlet(&hw, 0, 'U');
     assert_int_equal(hw.sip_dims.at[2].size, 2);
-    hw_outlet_name(&hw, down, name);
+    hw_outlet_name(&hw, 0, down, name);
     assert_string_equal(name, "D");
     assert_int_equal(hw_route_exit(&hw, 0, 4), down);
     assert_int_not_equal(up, down);
