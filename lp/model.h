@@ -541,19 +541,22 @@ static inline uint32_t lp_switch_at(const struct lp_model *m, uint32_t lp)
     const uint32_t index = lp - m->lps.first_switch;
     return __builtin_expect(m->fold == NULL, 1) ? index : hw_fold_switch_at(m->fold, index);
 }
-/* The SIP to which a switch sends what is for `to_sip`. */
-static inline uint32_t lp_sip_after_switch(const struct lp_model *m, uint32_t stop, uint32_t to_sip)
+/* The SIP from which a switch sees what it sends on: the one that comes next, or, before another
+ * switch, the destination. */
+static inline uint32_t lp_sip_ahead(const struct lp_model *m, uint32_t stop, uint32_t to_sip)
 {
-    return hw_hop(&m->hw, stop, hw_route_exit(&m->hw, stop, to_sip)).to;
+    const uint32_t next = hw_hop(&m->hw, stop, hw_route_exit(&m->hw, stop, to_sip)).to;
+    return hw_is_switch(&m->hw, next) ? to_sip : next;
 }
-/* A switch's link to a SIP, by its number in the switch's state; and the SIP at one. */
-static inline uint32_t lp_switch_link_to(const struct lp_model *m, uint32_t number, uint32_t sip)
+/* The link of a switch's outlet, by its number in the switch's state: in a folded machine it leads
+ * to `next`. And the stop at the end of such a link. */
+static inline uint32_t lp_switch_link(const struct lp_model *m, uint32_t number, uint32_t outlet,
+                                      uint32_t next)
 {
-    return __builtin_expect(m->fold == NULL, 1)
-               ? hw_route_exit(&m->hw, m->hw.sip_count + number, sip)
-               : hw_fold_switch_link_to(m->fold, number, sip);
+    return __builtin_expect(m->fold == NULL, 1) ? outlet
+                                                : hw_fold_switch_link_to(m->fold, number, next);
 }
-static inline uint32_t lp_switch_sip(const struct lp_model *m, uint32_t number, uint32_t link)
+static inline uint32_t lp_switch_next(const struct lp_model *m, uint32_t number, uint32_t link)
 {
     return __builtin_expect(m->fold == NULL, 1) ? hw_hop(&m->hw, m->hw.sip_count + number, link).to
                                                 : hw_fold_switch_sip(m->fold, number, link);

@@ -102,22 +102,31 @@ static void visit_links_of_io_die(const struct hw_config *hw, uint32_t sip, cube
     }
 }
 
-/* The SIPs of a switch, as a ring. */
+/* The first SIP that a switch reaches, as the place of the switch itself. */
+static uint32_t home_of(const struct hw_config *hw, uint32_t stop)
+{
+    return hw_is_switch(hw, stop) ? hw_route_next_sip(hw, stop, hw_route_exit(hw, stop, 0), 0)
+                                  : stop;
+}
+
+/* What a switch joins, as a ring. */
 static void visit_switch(const struct hw_config *hw, uint32_t stop, cube_link_fn visit, void *arg)
 {
     uint32_t first = UINT32_MAX, last = UINT32_MAX;
+    enum hw_link_kind kind = HW_LINK_KINDS;
     for (uint32_t outlet = 0; outlet < hw_switch_outlets(hw); outlet++) {
         const struct hw_hop hop = hw_hop(hw, stop, outlet);
         if (hop.link == HW_LINK_KINDS)
             continue;
+        const uint32_t to = home_of(hw, hop.to);
         if (last != UINT32_MAX)
-            visit_outer(hw, last, hop.to, hop.link, visit, arg);
-        first = first == UINT32_MAX ? hop.to : first;
-        last = hop.to;
+            visit_outer(hw, last, to, hop.link, visit, arg);
+        first = first == UINT32_MAX ? to : first;
+        kind = hop.link;
+        last = to;
     }
     if (last != UINT32_MAX)
-        visit_outer(hw, last, first, hw_hop(hw, stop, hw_route_exit(hw, stop, first)).link, visit,
-                    arg);
+        visit_outer(hw, last, first, kind, visit, arg);
 }
 
 void cube_links_visit(const struct hw_config *hw, cube_link_fn visit, void *arg)

@@ -362,7 +362,8 @@ static void turn_at_switch(const struct cause_log *log, uint32_t lp, struct turn
     entry->by_entity = lp_originator(whole, entry->by_entity, to);
     entry->to_lp = whole->lps.first_io_die + to;
     entry->to_sip = to;
-    entry->to_link = lp_switch_link_to(whole, lp - whole->lps.first_switch, to);
+    entry->to_link =
+        hw_route_exit(&whole->hw, whole->hw.sip_count + lp - whole->lps.first_switch, to);
     entry->is_turned = true;
 }
 

@@ -90,7 +90,7 @@ static void leave_sip(struct die_view *view, const struct cw_event *event, struc
     transfer->flags |= LP_TRANSFER_OUTSIDE;
     const struct lp_sender sender = lp_sender_of(event);
     if (to_switch) {
-        const uint32_t next = lp_sip_after_switch(m, hop.to, to_sip);
+        const uint32_t next = lp_sip_ahead(m, hop.to, to_sip);
         lp_forward_out(view->ctx, lp_of_switch(m, hop.to - m->hw.sip_count), LP_EVENT_TRANSFER,
                        sender, lp_entity_seen(m, sender.entity, view->sip, next), transfer, flight);
         lp_watch_crossing(view->ctx, m, view->sip, LP_AT_SWITCH, flight->tau_ps);
@@ -230,31 +230,40 @@ static void switch_handle(struct cw_ctx *ctx, const void *state, const struct cw
     cw_check(ctx, event->type == LP_EVENT_TRANSFER);
     struct lp_transfer transfer = *LP_PAYLOAD(ctx, event, struct lp_transfer);
     const uint32_t number = lp_switch_at(m, event->lp), stop = m->hw.sip_count + number;
-    const struct hw_hop hop =
-        hw_hop(&m->hw, stop, hw_route_exit(&m->hw, stop, lp_sip_of(m, transfer.dst)));
-    const uint32_t to_sip = hop.to;
-    const enum hw_link_kind link = hop.link;
-    const uint32_t at = lp_switch_link_to(m, number, to_sip);
-    cw_check(ctx, to_sip < m->hw.sip_count && at < m->links.count[LP_OF_SWITCH]);
-    struct hw_flight flight = lp_flight(ctx, m, to_sip, &transfer);
+    const uint32_t dst_sip = lp_sip_of(m, transfer.dst);
+    const uint32_t outlet = hw_route_exit(&m->hw, stop, dst_sip);
+    const struct hw_hop hop = hw_hop(&m->hw, stop, outlet);
+    const uint32_t at = lp_switch_link(m, number, outlet, hop.to);
+    cw_check(ctx, hop.link < HW_LINK_KINDS && at < m->links.count[LP_OF_SWITCH]);
+    const bool to_switch = hw_is_switch(&m->hw, hop.to);
+    const enum hw_node_kind next = to_switch ? HW_NODE_SWITCH : HW_NODE_IO_PORT;
+    const uint32_t ahead = to_switch ? dst_sip : hop.to; /* as lp_sip_ahead() of this switch */
+    struct hw_flight flight = lp_flight(ctx, m, ahead, &transfer);
     transfer.port = (uint8_t)hop.in;
-    const struct hw_jitter_place place = {HW_JITTER_ANY, HW_JITTER_ANY, number, to_sip};
-    struct hw_link *const down = lp_link(ctx, m, &s->link[at], &flight);
+    const struct hw_jitter_place place = {HW_JITTER_ANY, HW_JITTER_ANY, number, hop.to};
+    struct hw_link *const link = lp_link(ctx, m, &s->link[at], &flight);
     const int64_t sigma_before_ps = flight.sigma_ps;
-    const int64_t late_ps = lp_late_link_ps(&m->hw, link, place, &flight);
+    const int64_t late_ps = lp_late_link_ps(&m->hw, hop.link, place, &flight);
     const int64_t wait_ps =
         lp_is_coarse(&m->config)
-            ? lp_coarse_cross(ctx, m, LP_OF_SWITCH, at, &flight, &m->hw.link[link], down,
-                              m->hw.overhead_ps[HW_NODE_IO_PORT], late_ps)
-            : hw_flight_cross_late(&flight, &m->hw.link[link], down, m->first_batch,
-                                   m->hw.overhead_ps[HW_NODE_IO_PORT], late_ps);
+            ? lp_coarse_cross(ctx, m, LP_OF_SWITCH, at, &flight, &m->hw.link[hop.link], link,
+                              m->hw.overhead_ps[next], late_ps)
+            : hw_flight_cross_late(&flight, &m->hw.link[hop.link], link, m->first_batch,
+                                   m->hw.overhead_ps[next], late_ps);
     if (lp_traces_causes(m))
-        lp_cause_crossed(&flight, sigma_before_ps, wait_ps > 0, link, at, HW_NODE_IO_PORT);
-    lp_link_crossed(ctx, m, event->lp, at, m->hw.link[link].rate, &flight, down);
-    lp_move_transfer(m, to_sip, &transfer);
-    lp_forward_out(ctx, lp_of_io_die(m, to_sip), LP_EVENT_TRANSFER, lp_sender_of(event),
-                   lp_entity_at(m, event->entity, to_sip, to_sip), &transfer, &flight);
-    lp_watch_crossing(ctx, m, LP_AT_SWITCH, to_sip, flight.tau_ps);
+        lp_cause_crossed(&flight, sigma_before_ps, wait_ps > 0, hop.link, at, next);
+    lp_link_crossed(ctx, m, event->lp, at, m->hw.link[hop.link].rate, &flight, link);
+    const struct lp_sender sender = lp_sender_of(event);
+    if (to_switch) {
+        lp_forward_out(ctx, lp_of_switch(m, hop.to - m->hw.sip_count), LP_EVENT_TRANSFER, sender,
+                       lp_entity_seen(m, event->entity, ahead, lp_sip_ahead(m, hop.to, dst_sip)),
+                       &transfer, &flight);
+        return;
+    }
+    lp_move_transfer(m, hop.to, &transfer);
+    lp_forward_out(ctx, lp_of_io_die(m, hop.to), LP_EVENT_TRANSFER, sender,
+                   lp_entity_at(m, event->entity, hop.to, hop.to), &transfer, &flight);
+    lp_watch_crossing(ctx, m, LP_AT_SWITCH, hop.to, flight.tau_ps);
 }
 
 const struct lp_ops lp_switch_ops = {"switch", switch_state_bytes, nothing_to_init, switch_handle};

@@ -37,7 +37,8 @@ void lp_link_own_name(const struct lp_link_use *use, char *text, size_t bytes)
     else if (row->per == LP_PER_LANE)
         snprintf(text, bytes, "%s %s%s%s", use->kind, port, row->text, number);
     else
-        snprintf(text, bytes, "%s %s%s%s%s", use->kind, row->text, port, use->outlet, number);
+        snprintf(text, bytes, "%s %s%s%s%s", use->kind, use->to_switch ? "to switch " : row->text,
+                 port, use->outlet, number);
 }
 
 void lp_link_name(const struct lp_link_use *use, char *text, size_t bytes)
@@ -93,6 +94,15 @@ static struct span span_of(const struct lp_model *m, enum lp_links group)
     }
 }
 
+static uint32_t kind_of_down(const struct lp_model *m, uint32_t number, uint32_t unit)
+{
+    const uint32_t stop = m->hw.sip_count + number;
+    return hw_hop(&m->hw, stop,
+                  m->fold == NULL ? unit
+                                  : hw_route_exit(&m->hw, stop, lp_switch_next(m, number, unit)))
+        .link;
+}
+
 /* Reports a link that carried something: number `i` of its unit's links in its group, and number
  * `index` in its owner's state. */
 static void report_link(const struct visit *v, const struct hw_link *link, enum lp_links group,
@@ -103,14 +113,13 @@ static void report_link(const struct visit *v, const struct hw_link *link, enum 
     const enum hw_port port = per == LP_PER_PORT || per == LP_PER_LANE ? (enum hw_port)unit
                               : per == LP_PER_ROUTER                   ? (enum hw_port)i
                                                                        : HW_PORT_NONE;
-    const uint32_t number =
-        per == LP_PER_SIP ? lp_switch_sip(v->m, v->the_switch, unit) : UINT32_MAX;
-    const uint32_t kind = group == LP_LINKS_OUTER ? hw_hop(hw, v->sip, unit).link
-                          : group == LP_LINKS_TO_SIP
-                              ? hw_hop(hw, hw->sip_count + v->the_switch,
-                                       hw_route_exit(hw, hw->sip_count + v->the_switch, number))
-                                    .link
-                              : lp_link_row[group].kind;
+    const uint32_t next =
+        per == LP_PER_SIP ? lp_switch_next(v->m, v->the_switch, unit) : UINT32_MAX;
+    const bool to_switch = per == LP_PER_SIP && hw_is_switch(hw, next);
+    const uint32_t number = to_switch ? next - hw->sip_count : next;
+    const uint32_t kind = group == LP_LINKS_OUTER    ? hw_hop(hw, v->sip, unit).link
+                          : group == LP_LINKS_TO_SIP ? kind_of_down(v->m, v->the_switch, unit)
+                                                     : lp_link_row[group].kind;
     const bool unnamed = group == LP_LINKS_REDUCE; /* a unit of PE_DMA, which has no kind of link */
     struct lp_link_use use = {
         .place = v->place,
@@ -126,6 +135,7 @@ static void report_link(const struct visit *v, const struct hw_link *link, enum 
                   : per == LP_PER_PE || per == LP_PER_PUT_PE || per == LP_PER_ROUTER ? unit
                                                                                      : UINT32_MAX,
         .port = port,
+        .to_switch = to_switch,
         .bytes = link->bytes,
         .busy_ps = hw_rate_ps(unnamed ? hw->dma_reduce : hw->link[kind].rate, link->bytes),
         .queue_ps_max = link->queue_ps_max,

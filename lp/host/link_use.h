@@ -18,6 +18,7 @@ struct lp_link_use {
     uint32_t unit;                     /* its port, outlet, router, PE or SIP's link, by group */
     uint32_t number;                   /* of a router, PE, lane or SIP; UINT32_MAX: none */
     enum hw_port port;                 /* HW_PORT_NONE: none */
+    bool to_switch;                    /* of a switch's link: `number` is a switch */
     char outlet[HW_OUTLET_NAME_BYTES]; /* "": none */
     uint64_t bytes;
     int64_t busy_ps;      /* serialisation of those bytes, and the slowness of a slow link */

@@ -461,7 +461,8 @@ static int64_t credit_from(const struct lp_plan *plan, struct hw_place from, enu
     if (!hw_dir_neighbour(&plan->hw, from, dir, &to))
         return 0;
     return hw_path_ps(&plan->hw, from, to, HW_MEMORY_NONE,
-                      is_between_sips(dir) ? hw_route_global_exit(&plan->hw, from.sip, dir) : HW_OUTLET_NONE,
+                      is_between_sips(dir) ? hw_route_global_exit(&plan->hw, from.sip, dir)
+                                           : HW_OUTLET_NONE,
                       plan->queues.credit_bytes);
 }
 
