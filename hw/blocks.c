@@ -7,13 +7,13 @@
     [HW_NODE_##KIND] = {.name = #name_, .salt = (salt_), .jitter = HW_##jitter_},
 #define LINK_ROW(KIND, name_, salt_, per_)                                                         \
     [HW_LINK_##KIND] = {.name = #name_, .salt = (salt_), .per = HW_PER_##per_},
-const struct hw_node_row hw_node_row[HW_NODE_KINDS] = {HW_NODES(NODE_ROW)};
-const struct hw_link_row hw_link_row[HW_LINK_KINDS] = {HW_LINKS(LINK_ROW) HW_LEVEL_LINKS(LINK_ROW)};
+const struct hw_node_row hw_node_row[HW_NODE_KEYED] = {HW_NODES(NODE_ROW)};
+const struct hw_link_row hw_link_row[HW_LINK_KEYED] = {HW_LINKS(LINK_ROW)};
 
 #define NODE_NAME(KIND, name, ...) [HW_NODE_##KIND] = #name,
 #define LINK_NAME(KIND, name, ...) [HW_LINK_##KIND] = #name,
-const char *const hw_node_name[HW_NODE_KINDS] = {HW_NODES(NODE_NAME)};
-const char *const hw_link_name[HW_LINK_KINDS] = {HW_LINKS(LINK_NAME) HW_LEVEL_LINKS(LINK_NAME)};
+const char *const hw_node_name[HW_NODE_KEYED] = {HW_NODES(NODE_NAME)};
+const char *const hw_link_name[HW_LINK_KEYED] = {HW_LINKS(LINK_NAME)};
 
 uint32_t hw_node_way(enum hw_node_kind from, enum hw_node_kind to,
                      enum hw_node_kind way[HW_NODE_KINDS])

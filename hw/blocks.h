@@ -10,8 +10,10 @@
  *             meet the node on their way, where others may overtake them
  *   LINK(KIND, name, salt, per)
  *     per     PE, CUBE or SIP: each has links of this kind of its own
- *   LEVEL(KIND, name, salt, per): a link kind like LINK, but without keys of its own in
- *             components.yaml: the links of one level (hw/topology/sip_levels.c)
+ *
+ * Kinds without a row have no keys in components.yaml: the classes of links outside SIPs that a
+ * list of levels or a graph describes (hw/topology/), and the kinds of a graph's switches.
+ *
  *   JOIN(NODE, NODE, LINK): a link of this kind joins nodes of these kinds, inside a SIP or with
  *             the host. Links between SIPs are the topology's (hw/topology/topology.h).
  *
@@ -60,13 +62,6 @@
     LINK(SIO, sio, 30, SIP)                                                                        \
     LINK(HCCS, hccs, 31, SIP)
 
-/* Levels are numbered from 1, the innermost. */
-#define HW_LEVEL_LINKS(LEVEL)                                                                      \
-    LEVEL(LEVEL_1, level_1, 32, SIP)                                                               \
-    LEVEL(LEVEL_2, level_2, 33, SIP)                                                               \
-    LEVEL(LEVEL_3, level_3, 34, SIP)                                                               \
-    LEVEL(LEVEL_4, level_4, 35, SIP)
-
 #define HW_JOINS(JOIN)                                                                             \
     JOIN(PE_DMA, ROUTER, PE_NOC)                                                                   \
     JOIN(PE_CPU, ROUTER, PE_NOC)                                                                   \
@@ -85,12 +80,17 @@
 #define HW_NODE_MEMBER(KIND, ...) HW_NODE_##KIND,
 #define HW_LINK_MEMBER(KIND, ...) HW_LINK_##KIND,
 /* HW_NODE_HOST, HW_NODE_IO_CPU, ... and HW_LINK_PE_NOC, HW_LINK_TCM, ... */
-enum hw_node_kind { HW_NODES(HW_NODE_MEMBER) HW_NODE_KINDS };
-enum hw_link_kind {
-    HW_LINKS(HW_LINK_MEMBER) HW_LEVEL_LINKS(HW_LINK_MEMBER) HW_LINK_KINDS,
-    HW_LINK_KEYED = HW_LINK_LEVEL_1 /* kinds below have keys in components.yaml */
+enum { HW_LEVELS_MAX = 4, HW_CLASSES_MAX = 48, HW_SWITCH_KINDS = 8 };
+enum hw_node_kind {
+    HW_NODES(HW_NODE_MEMBER) HW_NODE_SWITCH_2, /* the second kind of a graph's switches */
+    HW_NODE_KINDS = HW_NODE_SWITCH_2 + HW_SWITCH_KINDS - 1,
+    HW_NODE_KEYED = HW_NODE_SWITCH_2 /* kinds below have keys in components.yaml */
 };
-enum { HW_LEVELS_MAX = HW_LINK_KINDS - HW_LINK_LEVEL_1 };
+enum hw_link_kind {
+    HW_LINKS(HW_LINK_MEMBER) HW_LINK_CLASS_1, /* the first class of links outside SIPs */
+    HW_LINK_KINDS = HW_LINK_CLASS_1 + HW_CLASSES_MAX,
+    HW_LINK_KEYED = HW_LINK_CLASS_1 /* kinds below have keys in components.yaml */
+};
 
 /* The unit with links of a kind of its own; the number of parts of its place (s, s.c, s.c.p). */
 enum hw_per { HW_PER_SIP = 1, HW_PER_CUBE, HW_PER_PE };
@@ -104,16 +104,34 @@ struct hw_link_row {
     const char *name;
     uint8_t salt, per; /* enum hw_per */
 };
-extern const struct hw_node_row hw_node_row[HW_NODE_KINDS];
-extern const struct hw_link_row hw_link_row[HW_LINK_KINDS];
-extern const char *const hw_node_name[HW_NODE_KINDS]; /* "host", "io_cpu", ... */
-extern const char *const hw_link_name[HW_LINK_KINDS]; /* "pe_noc", "tcm", ... */
+extern const struct hw_node_row hw_node_row[HW_NODE_KEYED];
+extern const struct hw_link_row hw_link_row[HW_LINK_KEYED];
+extern const char *const hw_node_name[HW_NODE_KEYED]; /* "host", "io_cpu", ... */
+extern const char *const hw_link_name[HW_LINK_KEYED]; /* "pe_noc", "tcm", ... */
+
+static inline bool hw_node_is_switch(enum hw_node_kind kind)
+{
+    return kind == HW_NODE_SWITCH || kind >= HW_NODE_SWITCH_2;
+}
+/* The kind of a machine's switches of this number, below HW_SWITCH_KINDS. */
+static inline enum hw_node_kind hw_switch_node(uint32_t number)
+{
+    return number == 0 ? HW_NODE_SWITCH : (enum hw_node_kind)(HW_NODE_SWITCH_2 + number - 1);
+}
+static inline enum hw_per hw_link_per(enum hw_link_kind kind)
+{
+    return kind < HW_LINK_KEYED ? (enum hw_per)hw_link_row[kind].per : HW_PER_SIP;
+}
+static inline uint8_t hw_link_salt(enum hw_link_kind kind)
+{
+    return kind < HW_LINK_KEYED ? hw_link_row[kind].salt : (uint8_t)(32 + kind - HW_LINK_CLASS_1);
+}
 
 /* Links of this kind are outside SIPs, between two of them or to a switch. */
 static inline bool hw_link_is_outer(enum hw_link_kind kind)
 {
     return kind == HW_LINK_SIP_LINK || kind == HW_LINK_SIO || kind == HW_LINK_HCCS ||
-           (kind >= HW_LINK_LEVEL_1 && kind < HW_LINK_KINDS);
+           (kind >= HW_LINK_CLASS_1 && kind < HW_LINK_KINDS);
 }
 
 /* Kind of the links between nodes of these kinds, in either order; HW_LINK_KINDS: none. */

@@ -122,6 +122,14 @@ struct hw_config {
     struct hw_jitter_kind link_jitter[HW_LINK_KINDS];
 
     struct hw_sip_dims sip_dims;
+
+    /* of a graph: the names of its classes of links, and of its kinds of switches; else NULL */
+    const char *const *class_name;  /* [HW_CLASSES_MAX] of HW_LINK_CLASS_1 on */
+    const char *const *switch_name; /* [HW_SWITCH_KINDS] of hw_switch_node() */
 };
+
+/* The name of a kind of links or nodes in this machine: "sip_link", "level_2", a graph's own. */
+const char *hw_link_name_of(const struct hw_config *hw, enum hw_link_kind kind);
+const char *hw_node_name_of(const struct hw_config *hw, enum hw_node_kind kind);
 
 #endif

@@ -120,7 +120,7 @@ static enum hw_port walk_sips(struct walk *walk, uint32_t outlet, uint32_t to_si
         walk_outer(walk, &hop, UINT32_MAX, outlet);
         while (hw_is_switch(hw, hop.to)) {
             const uint32_t number = hop.to - hw->sip_count;
-            walk_node(walk, HW_NODE_SWITCH, number, HW_PORT_NONE);
+            walk_node(walk, hw_node_at(hw, hop.to), number, HW_PORT_NONE);
             hop = hw_hop(hw, hop.to, hw_route_exit(hw, hop.to, to_sip));
             walk_outer(walk, &hop, number, hop.back);
         }
@@ -150,7 +150,7 @@ static void walk_memory(const struct walk *walk, uint32_t pe, enum hw_memory mem
     for (uint32_t i = 0; i < nodes; i++) {
         const enum hw_node_kind from = i > 0 ? way[i - 1] : HW_NODE_PE_DMA;
         const bool to_router = way[i] == HW_NODE_ROUTER;
-        const bool of_pe = hw_link_row[hw_link_between(from, way[i])].per == HW_PER_PE;
+        const bool of_pe = hw_link_per(hw_link_between(from, way[i])) == HW_PER_PE;
         const uint32_t index = of_pe ? pe : UINT32_MAX;
         const uint32_t router = hw_pe_router(walk->hw, pe);
         walk_link(walk, from, way[i], index, HW_PORT_NONE);

@@ -7,6 +7,23 @@
 
 #include "hw/topology/topology.h"
 
+const char *hw_link_name_of(const struct hw_config *hw, enum hw_link_kind kind)
+{
+    static const char *const level[HW_LEVELS_MAX] = {"level_1", "level_2", "level_3", "level_4"};
+    const uint32_t class = kind - HW_LINK_CLASS_1;
+    if (kind < HW_LINK_KEYED)
+        return hw_link_name[kind];
+    return hw->class_name != NULL ? hw->class_name[class]
+                                  : level[class < HW_LEVELS_MAX ? class : HW_LEVELS_MAX - 1];
+}
+
+const char *hw_node_name_of(const struct hw_config *hw, enum hw_node_kind kind)
+{
+    if (hw->switch_name != NULL && hw_node_is_switch(kind))
+        return hw->switch_name[kind == HW_NODE_SWITCH ? 0 : kind - HW_NODE_SWITCH_2 + 1];
+    return hw_node_name[kind < HW_NODE_KEYED ? kind : HW_NODE_SWITCH];
+}
+
 const char *const hw_corner_name[HW_CORNERS] = {
     [HW_NW] = "NW", [HW_NE] = "NE", [HW_SW] = "SW", [HW_SE] = "SE"};
 

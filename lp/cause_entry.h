@@ -14,8 +14,8 @@
 
 /*
  * A step is one word, or three:
- *   a link  bits 0 to 15 its number in the LP's state, 16 to 20 the next node, 21 to 25 its
- *           kind, 26 it was waited for, 27 it costs no serialisation, 28 the next node was late. A
+ *   a link  bits 0 to 15 its number in the LP's state, 16 to 20 the next node, 21 to 26 its
+ *           kind, 27 it was waited for, 28 it costs no serialisation, 29 the next node was late. A
  *           kind of node that does not exist stands for none, a kind of link for the reduce unit.
  *   a way   through a cube, as a transfer goes from router to router: several links in one step.
  *           Bit 30; bits 0 to 11 the links that were waited for, in their order; 12 to 19 the first
@@ -31,9 +31,9 @@
 enum {
     LP_STEP_NODE_SHIFT = 16,
     LP_STEP_KIND_SHIFT = 21,
-    LP_STEP_WAITED = 1 << 26,
-    LP_STEP_FREE = 1 << 27,
-    LP_STEP_LATE = 1 << 28,
+    LP_STEP_WAITED = 1 << 27,
+    LP_STEP_FREE = 1 << 28,
+    LP_STEP_LATE = 1 << 29,
     LP_STEP_WAY = 1 << 30,
     LP_WAY_LEAVES = 1 << 29,
     LP_WAY_FREE = 1 << 28,
@@ -48,7 +48,7 @@ enum {
     LP_STEP_CALLS_BITS = 6
 };
 #define LP_STEP_PART (1u << 31)
-_Static_assert(HW_LINK_KINDS < 32 && HW_NODE_KINDS < 32, "they have five bits each");
+_Static_assert(HW_LINK_KINDS < 64 && HW_NODE_KINDS < 32, "they have six bits, and five");
 
 /* The parts of a delay that are not the crossing of a link. */
 enum lp_cause_part {
@@ -82,7 +82,7 @@ static inline bool lp_step_is_way(uint32_t step)
 }
 static inline uint32_t lp_step_index(uint32_t step) { return step & 0xffff; }
 static inline uint32_t lp_step_node(uint32_t step) { return step >> LP_STEP_NODE_SHIFT & 31; }
-static inline uint32_t lp_step_kind(uint32_t step) { return step >> LP_STEP_KIND_SHIFT & 31; }
+static inline uint32_t lp_step_kind(uint32_t step) { return step >> LP_STEP_KIND_SHIFT & 63; }
 static inline enum lp_cause_part lp_step_part(uint32_t step)
 {
     return (enum lp_cause_part)(step >> LP_STEP_PART_SHIFT & 31);

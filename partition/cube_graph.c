@@ -102,11 +102,13 @@ static void visit_links_of_io_die(const struct hw_config *hw, uint32_t sip, cube
     }
 }
 
-/* The first SIP that a switch reaches, as the place of the switch itself. */
+/* The first SIP on a switch's way to SIP 0, as the place of the switch itself. */
+enum { HOME_HOPS = 16 };
 static uint32_t home_of(const struct hw_config *hw, uint32_t stop)
 {
-    return hw_is_switch(hw, stop) ? hw_route_next_sip(hw, stop, hw_route_exit(hw, stop, 0), 0)
-                                  : stop;
+    for (uint32_t hops = 0; hw_is_switch(hw, stop) && hops < HOME_HOPS; hops++)
+        stop = hw_hop(hw, stop, hw_route_exit(hw, stop, 0)).to;
+    return hw_is_switch(hw, stop) ? 0 : stop;
 }
 
 /* What a switch joins, as a ring. */

@@ -46,7 +46,7 @@ static void print_dims(const struct hw_config *hw)
         snprintf(text, sizeof text, joint[dim->joint], dim->size);
         printf("  dimension %u  %s: %u %s of a SIP, %llu one way between halves, at most %u "
                "apart\n",
-               k + 1, text, hw_dim_degree(dim), hw_link_name[dim->link],
+               k + 1, text, hw_dim_degree(dim), hw_link_name_of(hw, dim->link),
                (unsigned long long)hw_dim_bisection(hw, dim), hw_dim_diameter(dim));
     }
 }
@@ -115,7 +115,7 @@ static void print_step(void *arg, const struct hw_path_step *step)
     if (!step->is_link) {
         const int64_t ps = path->hw->overhead_ps[step->kind];
         path->latency_ps += ps;
-        printf("%-10s ", hw_node_name[step->kind]);
+        printf("%-10s ", hw_node_name_of(path->hw, step->kind));
         print_place(path->hw, step);
         printf(" overhead ");
         print_path_ns(ps);
@@ -124,7 +124,7 @@ static void print_step(void *arg, const struct hw_path_step *step)
         const int64_t ser_ps = hw_ser_ps(link, path->bytes);
         path->latency_ps += link->prop_ps;
         path->ser_ps_max = ser_ps > path->ser_ps_max ? ser_ps : path->ser_ps_max;
-        printf("  -%-8s ", hw_link_name[step->kind]);
+        printf("  -%-8s ", hw_link_name_of(path->hw, step->kind));
         print_place(path->hw, step);
         printf(" flight   ");
         print_path_ns(link->prop_ps);

@@ -40,12 +40,12 @@ static uint8_t kind_number(struct gathering *g, enum hw_link_kind kind)
 {
     struct picture *const p = g->picture;
     uint32_t at = 0;
-    while (at < p->kind_count && strcmp(p->kind[at].name, hw_link_name[kind]) != 0)
+    while (at < p->kind_count && strcmp(p->kind[at].name, hw_link_name_of(g->hw, kind)) != 0)
         at++;
     if (at < p->kind_count || at == PICTURE_KINDS)
         return (uint8_t)(at < PICTURE_KINDS ? at : PICTURE_KINDS - 1);
     const int64_t ps = hw_ser_ps(&g->hw->link[kind], 1000000);
-    snprintf(p->kind[at].name, sizeof p->kind[at].name, "%s", hw_link_name[kind]);
+    snprintf(p->kind[at].name, sizeof p->kind[at].name, "%s", hw_link_name_of(g->hw, kind));
     p->kind[at].gbs = 1e9 / (double)(ps > 0 ? ps : 1);
     p->kind_count++;
     return (uint8_t)at;

@@ -321,12 +321,20 @@ struct sums {
     struct place_sum *place; /* a hash table of `places` places, a power of two */
     size_t places, used;
     struct place_sum latest;            /* parts of one place come in a row: not yet in the table */
-    uint16_t part_at[PATH_CLASSES][32]; /* 1 + the place in explain->part */
+    uint16_t part_at[PATH_CLASSES][64]; /* 1 + the place in explain->part */
     /* of kinds, without what is slow at one place */
     int64_t rate_ps[HW_LINK_KINDS], flight_ps[HW_LINK_KINDS], node_ps[HW_NODE_KINDS];
     int64_t slow_ps[EXPLAIN_SLOW_PARTS];
     int64_t all_ps;
 };
+
+static const char *kind_name(const struct hw_config *hw, const struct path_part *part)
+{
+    if (part->class == PATH_NODE)
+        return part->which < HW_NODE_KINDS ? hw_node_name_of(hw, (enum hw_node_kind)part->which)
+                                           : "?";
+    return part->which < HW_LINK_KINDS ? hw_link_name_of(hw, (enum hw_link_kind)part->which) : "?";
+}
 
 static void sum_part(struct sums *sums, const struct path_part *part)
 {
@@ -335,8 +343,8 @@ static void sum_part(struct sums *sums, const struct path_part *part)
     if (*at == 0) {
         if (explain->part_count == sizeof explain->part / sizeof *explain->part)
             return;
-        explain->part[explain->part_count++] =
-            (struct explain_part){(enum path_class)part->class, part->which, 0};
+        explain->part[explain->part_count++] = (struct explain_part){
+            (enum path_class)part->class, part->which, 0, kind_name(&sums->m->hw, part)};
         *at = (uint16_t)explain->part_count;
     }
     explain->part[*at - 1].ps += part->ps;

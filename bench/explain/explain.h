@@ -51,6 +51,7 @@ struct explain_part {
     enum path_class class;
     uint32_t which;
     int64_t ps;
+    const char *kind; /* the name of the link's kind, or of the node's; "?": it has none */
 };
 struct explain_place {
     char name[96];
@@ -87,7 +88,7 @@ struct explain {
     bool has_path; /* else its causes were not kept: `lost` says why */
     const char *lost;
     size_t leg_count;
-    struct explain_part part[PATH_CLASSES * 32]; /* the longest first; their times sum to time_ps */
+    struct explain_part part[PATH_CLASSES * 64]; /* the longest first; their times sum to time_ps */
     size_t part_count;
     int64_t credit_ps;                          /* of the path, credits in flight */
     struct explain_place place[EXPLAIN_PLACES]; /* the longest first */

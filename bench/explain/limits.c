@@ -8,7 +8,7 @@
 
 const char *explain_part_name(const struct explain_part *part, char *text, size_t bytes)
 {
-    const char *const link = part->which < HW_LINK_KINDS ? hw_link_name[part->which] : "?";
+    const char *const link = part->kind;
     switch (part->class) {
     case PATH_SERIAL:
         snprintf(text, bytes, "%s serialisation", link);
@@ -20,7 +20,7 @@ const char *explain_part_name(const struct explain_part *part, char *text, size_
         snprintf(text, bytes, "%s flight time", link);
         break;
     case PATH_NODE:
-        snprintf(text, bytes, "%s", part->which < HW_NODE_KINDS ? hw_node_name[part->which] : "?");
+        snprintf(text, bytes, "%s", part->kind);
         break;
     case PATH_ENGINE:
         snprintf(text, bytes, "pe_dma engine, at pe_noc's rate");
@@ -109,11 +109,11 @@ static void name_factor(const struct hw_jitter_kind *kind, char *text, size_t by
 
 /* The part of the group with most time on the path, after those that `named` has. */
 static uint32_t longest_slow(const struct hw_config *hw, const int64_t *slow_ps,
-                             const struct explain_limit *limit, uint64_t named)
+                             const struct explain_limit *limit, const bool *named)
 {
     uint32_t longest = EXPLAIN_SLOW_PARTS;
     for (uint32_t part = 0; part < EXPLAIN_SLOW_PARTS; part++)
-        if (slow_ps[part] > 0 && (named >> part & 1) == 0 && is_in_group(hw, limit, part) &&
+        if (slow_ps[part] > 0 && !named[part] && is_in_group(hw, limit, part) &&
             (longest == EXPLAIN_SLOW_PARTS || slow_ps[part] > slow_ps[longest]))
             longest = part;
     return longest;
@@ -121,13 +121,14 @@ static uint32_t longest_slow(const struct hw_config *hw, const int64_t *slow_ps,
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-static void name_kind(enum explain_limit_kind kind, uint32_t which, char *text, size_t bytes)
+static void name_kind(const struct hw_config *hw, enum explain_limit_kind kind, uint32_t which,
+                      char *text, size_t bytes)
 {
     if (kind == EXPLAIN_NODE)
-        snprintf(text, bytes, "%s (overhead and work)", hw_node_name[which]);
+        snprintf(text, bytes, "%s (overhead and work)", hw_node_name_of(hw, which));
     else
         snprintf(text, bytes, "the %s of %s", kind == EXPLAIN_RATE ? "bandwidth" : "flight time",
-                 hw_link_name[which]);
+                 hw_link_name_of(hw, which));
 }
 
 /* One slow part has its own name, and several are named together. */
@@ -135,29 +136,28 @@ static void name_slow(const struct hw_config *hw, const int64_t *slow_ps,
                       struct explain_limit *limit)
 {
     enum { NAMED = 3 };
-    _Static_assert(EXPLAIN_SLOW_PARTS <= 64, "a part has a bit");
     char place[40], factor[24];
     uint32_t count = 0;
     for (uint32_t part = 0; part < EXPLAIN_SLOW_PARTS; part++)
         count += slow_ps[part] > 0 && is_in_group(hw, limit, part);
     name_place(jitter_of(hw, limit->which), place, sizeof place);
-    uint64_t named = 0;
+    bool named[EXPLAIN_SLOW_PARTS] = {false};
     size_t used = 0;
     for (uint32_t i = 0; i < count && i < NAMED; i++) {
         const uint32_t part = longest_slow(hw, slow_ps, limit, named);
         const bool is_node = part < HW_NODE_KINDS;
         const uint32_t which = is_node ? part : part - HW_NODE_KINDS;
-        named |= UINT64_C(1) << part;
+        named[part] = true;
         name_factor(jitter_of(hw, part), factor, sizeof factor);
         if (count == 1) {
-            name_kind(is_node ? EXPLAIN_NODE : EXPLAIN_RATE, which, limit->name,
+            name_kind(hw, is_node ? EXPLAIN_NODE : EXPLAIN_RATE, which, limit->name,
                       sizeof limit->name);
             snprintf(limit->slow, sizeof limit->slow, "%s slower in %s", factor, place);
             return;
         }
         const int length =
             snprintf(limit->slow + used, sizeof limit->slow - used, "%s%s %s", i > 0 ? ", " : "",
-                     is_node ? hw_node_name[which] : hw_link_name[which], factor);
+                     is_node ? hw_node_name_of(hw, which) : hw_link_name_of(hw, which), factor);
         used += length > 0 ? (size_t)length : 0;
     }
     snprintf(limit->name, sizeof limit->name, "slow parts of %s", place);
@@ -172,7 +172,7 @@ void explain_name_limit(const struct hw_config *hw, const int64_t slow_ps[EXPLAI
     if (limit->kind == EXPLAIN_SLOW)
         name_slow(hw, slow_ps, limit);
     else
-        name_kind(limit->kind, limit->which, limit->name, sizeof limit->name);
+        name_kind(hw, limit->kind, limit->which, limit->name, sizeof limit->name);
 }
 
 /* ---- faster ---------------------------------------------------------------------------------- */

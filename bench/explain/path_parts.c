@@ -124,9 +124,9 @@ static void add_credit(struct resolving *r, uint32_t from, uint32_t to, int64_t 
     const uint32_t pes = hw_pe_count(hw);
     r->credit = true;
     for (uint32_t i = 0; i <= HW_PORTS && from < pes && to < pes && from != to; i++) {
-        const uint32_t exit =
-            i == 0 ? HW_OUTLET_NONE
-                   : hw_route_global_exit(hw, hw_place_of(hw, from).sip, (enum hw_dir)(HW_DIR_GLOBAL_N + i - 1));
+        const uint32_t exit = i == 0 ? HW_OUTLET_NONE
+                                     : hw_route_global_exit(hw, hw_place_of(hw, from).sip,
+                                                            (enum hw_dir)(HW_DIR_GLOBAL_N + i - 1));
         if (i > 0 &&
             (exit == HW_OUTLET_NONE || hw_place_of(hw, from).sip == hw_place_of(hw, to).sip ||
              hw_hop(hw, hw_place_of(hw, from).sip, exit).link == HW_LINK_KINDS))

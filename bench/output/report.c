@@ -717,7 +717,7 @@ static void print_cut(FILE *file, const struct result_engine *engine)
         if (cut->link[kind].all == 0)
             continue;
         fprintf(file, "%s %" PRIu32 " of %" PRIu32 " %s", separator, cut->link[kind].cut,
-                cut->link[kind].all, hw_link_name[kind]);
+                cut->link[kind].all, cut->link[kind].name);
         separator = ",";
     }
     if (cut->lookahead_ps == CW_TIME_MAX)

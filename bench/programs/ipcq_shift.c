@@ -144,7 +144,7 @@ static struct hw_bound shift_bound(const struct bench_session *session, uint64_t
     }
     for (size_t i = 0; i < loads.places; i++) {
         const struct load *const load = &loads.place[i];
-        struct hw_bound of_link = {.by = hw_link_name[load->kind]};
+        struct hw_bound of_link = {.by = hw_link_name_of(hw, load->kind)};
         of_link.ps = hw_ser_ps(&hw->link[load->kind], bytes * tiles * load->senders);
         of_link.class_ps[load->kind] = of_link.ps;
         hw_bound_join(&bound, &of_link);

@@ -115,7 +115,7 @@ void row_work_count_links(const struct bench_session *session, struct result_row
 {
     for (size_t i = 0; i < row->kind_count; i++)
         for (uint32_t kind = 0; kind < HW_LINK_KINDS; kind++)
-            if (strcmp(row->kinds[i].name, hw_link_name[kind]) == 0 &&
+            if (strcmp(row->kinds[i].name, hw_link_name_of(&session->config->hw, kind)) == 0 &&
                 hw_link_is_outer((enum hw_link_kind)kind))
                 row->kinds[i].built = outer_links(&session->config->hw, (enum hw_link_kind)kind);
 }
@@ -142,7 +142,7 @@ void row_work_busiest(const struct bench_session *session, struct result_row *ro
         (double)link->busy_ps < busy * (double)row->time_ps ||
         (double)row->bound_ps >= far * (double)row->time_ps)
         return;
-    while (kind < HW_LINK_KINDS && strcmp(hw_link_name[kind], link->kind) != 0)
+    while (kind < HW_LINK_KINDS && strcmp(hw_link_name_of(hw, kind), link->kind) != 0)
         kind++;
     row->busiest = (struct result_busiest){.kind = link->kind};
     if (kind == HW_LINK_KINDS || row->class_ps[kind] == 0)

@@ -29,12 +29,11 @@ static const char *why_operations_differ(const struct hw_config *hw)
 #define WHY(index, name)          [index] = "the jitter of " #name " is drawn for each operation",
 #define WHY_NODE(KIND, name, ...) WHY(HW_NODE_##KIND, name)
 #define WHY_LINK(KIND, name, ...) WHY(HW_LINK_##KIND, name)
-    static const char *const node[] = {HW_NODES(WHY_NODE)}, *const link[] = {HW_LINKS(
-                                                                WHY_LINK) HW_LEVEL_LINKS(WHY_LINK)};
-    for (int i = 0; i < HW_NODE_KINDS; i++)
+    static const char *const node[] = {HW_NODES(WHY_NODE)}, *const link[] = {HW_LINKS(WHY_LINK)};
+    for (int i = 0; i < HW_NODE_KEYED; i++)
         if (draws(&hw->node_jitter[i]))
             return node[i];
-    for (int i = 0; i < HW_LINK_KINDS; i++)
+    for (int i = 0; i < HW_LINK_KEYED; i++) /* the others are as sip_link */
         if (draws(&hw->link_jitter[i]))
             return link[i];
     return NULL;

@@ -420,7 +420,7 @@ void matmul_bound_bytes(struct hw_bound *bound, const struct hw_config *hw, enum
     bound->class_ps[kind] = ps;
     if (ps > bound->ps) {
         bound->ps = ps;
-        bound->by = hw_link_name[kind];
+        bound->by = hw_link_name_of(hw, kind);
     }
 }
 

@@ -85,7 +85,7 @@ static void fill_links(const struct config_tree *tree, struct hw_config *hw)
 {
     const struct levels *const levels = config_machine_value(tree, "system.sips.topology")->levels;
     for (uint32_t kind = 0; kind < HW_LINK_KINDS; kind++) {
-        const uint32_t level = kind - HW_LINK_LEVEL_1; /* large for a kind that is no level's */
+        const uint32_t level = kind - HW_LINK_CLASS_1; /* large for a kind that is no level's */
         const bool said = levels != NULL && level < levels->count;
         fill_link(tree, kind, said ? &levels->at[level] : NULL, hw);
     }

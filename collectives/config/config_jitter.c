@@ -62,7 +62,7 @@ static bool node_values(const struct config_tree *tree, uint32_t kind, struct ki
 
 static bool link_values(const struct config_tree *tree, uint32_t kind, struct kind_values *values)
 {
-    values->parts_max = hw_link_row[kind].per;
+    values->parts_max = hw_link_per(kind);
     values->on_the_way = true;
     return values_of(tree, "links", hw_link_name[kind], values);
 }
@@ -200,7 +200,7 @@ static void check_kind(struct config_loader *loader, const struct config_tree *t
 void config_check_jitter(struct config_loader *loader, const struct config_tree *tree)
 {
     struct kind_values values;
-    for (uint32_t kind = 0; kind < HW_NODE_KINDS; kind++)
+    for (uint32_t kind = 0; kind < HW_NODE_KEYED; kind++)
         if (node_values(tree, kind, &values))
             check_kind(loader, tree, &values);
     for (uint32_t kind = 0; kind < HW_LINK_KEYED; kind++)
@@ -249,7 +249,7 @@ void config_fill_jitter(struct config_tree *tree, struct hw_config *hw)
     struct kind_values values;
     if (!config_given(config_machine_value(tree, "jitter.seed")))
         hw->jitter_seed = 1;
-    for (uint32_t kind = 0; kind < HW_NODE_KINDS; kind++)
+    for (uint32_t kind = 0; kind < HW_NODE_KEYED; kind++)
         if (node_values(tree, kind, &values))
             fill_kind(&tree->arena, &values, hw_node_row[kind].salt, &hw->node_jitter[kind]);
     for (uint32_t kind = 0; kind < HW_LINK_KEYED; kind++)
@@ -257,6 +257,6 @@ void config_fill_jitter(struct config_tree *tree, struct hw_config *hw)
             fill_kind(&tree->arena, &values, hw_link_row[kind].salt, &hw->link_jitter[kind]);
     for (uint32_t kind = HW_LINK_KEYED; kind < HW_LINK_KINDS; kind++) { /* levels: as sip_link */
         hw->link_jitter[kind] = hw->link_jitter[HW_LINK_SIP_LINK];
-        hw->link_jitter[kind].salt = hw_link_row[kind].salt;
+        hw->link_jitter[kind].salt = hw_link_salt(kind);
     }
 }

@@ -83,12 +83,13 @@ static const char *cut_name(const struct bounding *b, const struct cut *cut)
             only = kind;
         }
     const bool ucie = cut->links[HW_LINK_UCIE] > 0;
-    return classes == 1                       ? hw_link_name[only]
+    return classes == 1                       ? hw_link_name_of(b->hw, only)
            : cut->links[HW_LINK_NOC] > 0      ? ucie ? "noc and ucie" : "noc and noc_ucie"
            : cut->links[HW_LINK_HUB] > 0      ? ucie ? "hub and ucie" : "hub and noc_ucie"
            : ucie                             ? "ucie and links between sips"
            : cut->links[HW_LINK_NOC_UCIE] > 0 ? "noc_ucie and links between sips"
            : b->hw->sip_topology->paired      ? "sio and hccs"
+           : b->hw->class_name != NULL        ? "links between sips"
                                               : "links of all levels";
 }
 

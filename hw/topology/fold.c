@@ -396,10 +396,10 @@ static bool keeps_parameters(const struct hw_config *hw, const struct hw_fold *f
                              char why[HW_FOLD_WHY_BYTES])
 {
     for (uint32_t kind = 0; kind < HW_NODE_KINDS; kind++)
-        if (!keeps_jitter(&hw->node_jitter[kind], fold, hw_node_name[kind], why))
+        if (!keeps_jitter(&hw->node_jitter[kind], fold, hw_node_name_of(hw, kind), why))
             return false;
     for (uint32_t kind = 0; kind < HW_LINK_KINDS; kind++)
-        if (!keeps_jitter(&hw->link_jitter[kind], fold, hw_link_name[kind], why))
+        if (!keeps_jitter(&hw->link_jitter[kind], fold, hw_link_name_of(hw, kind), why))
             return false;
     return true;
 }

@@ -99,6 +99,9 @@ struct hw_topology_ops {
     /* Outlets of a SIP, and of a switch: all their numbers are below. NULL: HW_PORTS, and none. */
     uint32_t (*outlets)(const struct hw_config *hw);
     uint32_t (*switch_outlets)(const struct hw_config *hw);
+    /* The kind of a switch, by its number: HW_NODE_SWITCH or a later one. NULL: of all, the first.
+     */
+    enum hw_node_kind (*switch_kind)(const struct hw_config *hw, uint32_t number);
     /* The port of the IO die at which an outlet of a SIP is. NULL: of this number. */
     enum hw_port (*side)(const struct hw_config *hw, uint32_t outlet);
     /* hw_outlet_name(). NULL: the letter of its port. */
@@ -209,6 +212,19 @@ static inline uint32_t hw_stops(const struct hw_config *hw)
 static inline uint32_t hw_switch_outlets(const struct hw_config *hw)
 {
     return hw->sip_topology->switch_outlets == NULL ? 0 : hw->sip_topology->switch_outlets(hw);
+}
+/* The kind of node at which a link enters a stop. */
+static inline enum hw_node_kind hw_node_at(const struct hw_config *hw, uint32_t stop)
+{
+    return !hw_is_switch(hw, stop) ? HW_NODE_IO_PORT
+           : hw->sip_topology->switch_kind == NULL
+               ? HW_NODE_SWITCH
+               : hw->sip_topology->switch_kind(hw, stop - hw->sip_count);
+}
+/* Least time of a crossing: from the entry into the link to the stop after it. */
+static inline int64_t hw_hop_ps(const struct hw_config *hw, enum hw_link_kind link, uint32_t to)
+{
+    return hw->link[link].prop_ps + hw->overhead_ps[hw_node_at(hw, to)];
 }
 /* Outlets of this stop. */
 static inline uint32_t hw_outlets_of(const struct hw_config *hw, uint32_t stop)

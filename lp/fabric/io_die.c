@@ -84,7 +84,7 @@ static void leave_sip(struct die_view *view, const struct cw_event *event, struc
     cw_check(view->ctx, hop.link < HW_LINK_KINDS);
     const bool to_switch = hw_is_switch(&m->hw, hop.to);
     cross_io_die_link(view, flight, hop.link, m->links.first[LP_LINKS_OUTER] + outlet,
-                      to_switch ? HW_NODE_SWITCH : HW_NODE_IO_PORT);
+                      hw_node_at(&m->hw, hop.to));
     transfer->port = (uint8_t)hop.in;
     transfer->exit = HW_OUTLET_NONE;
     transfer->flags |= LP_TRANSFER_OUTSIDE;
@@ -236,7 +236,7 @@ static void switch_handle(struct cw_ctx *ctx, const void *state, const struct cw
     const uint32_t at = lp_switch_link(m, number, outlet, hop.to);
     cw_check(ctx, hop.link < HW_LINK_KINDS && at < m->links.count[LP_OF_SWITCH]);
     const bool to_switch = hw_is_switch(&m->hw, hop.to);
-    const enum hw_node_kind next = to_switch ? HW_NODE_SWITCH : HW_NODE_IO_PORT;
+    const enum hw_node_kind next = hw_node_at(&m->hw, hop.to);
     const uint32_t ahead = to_switch ? dst_sip : hop.to; /* as lp_sip_ahead() of this switch */
     struct hw_flight flight = lp_flight(ctx, m, ahead, &transfer);
     transfer.port = (uint8_t)hop.in;

@@ -123,7 +123,7 @@ static void report_link(const struct visit *v, const struct hw_link *link, enum 
     const bool unnamed = group == LP_LINKS_REDUCE; /* a unit of PE_DMA, which has no kind of link */
     struct lp_link_use use = {
         .place = v->place,
-        .kind = unnamed ? "reduce" : hw_link_name[kind],
+        .kind = unnamed ? "reduce" : hw_link_name_of(&v->m->hw, kind),
         .group = group,
         .lp = v->lp,
         .index = index,

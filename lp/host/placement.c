@@ -117,14 +117,32 @@ static void join_outlets(const struct place *p, uint32_t sip)
             continue;
         if (hw_is_switch(hw, hop.to)) {
             const uint32_t to = lp_of_switch(p->m, hop.to - hw->sip_count);
-            join_lps(p, hop.link, die, HW_NODE_IO_PORT, to, HW_NODE_SWITCH);
+            lower_least_delay(p, die, to, hw_hop_ps(hw, hop.link, hop.to));
+            if (hop.back != HW_ONE_WAY)
+                lower_least_delay(p, to, die, hw_hop_ps(hw, hop.link, sip));
             count_link(p, hop.link, die, to);
         } else {
             const uint32_t to = lp_of_io_die(p->m, hop.to);
-            lower_least_delay(p, die, to,
-                              hw->link[hop.link].prop_ps + hw->overhead_ps[HW_NODE_IO_PORT]);
+            lower_least_delay(p, die, to, hw_hop_ps(hw, hop.link, hop.to));
             count_link(p, hop.link, die, to);
         }
+    }
+}
+
+/* The links that lead away from a switch, but those to its SIPs that these have met. */
+static void join_switch(const struct place *p, uint32_t number)
+{
+    const struct hw_config *const hw = &p->m->hw;
+    const uint32_t stop = hw->sip_count + number, lp = lp_of_switch(p->m, number);
+    for (uint32_t outlet = 0; outlet < hw_switch_outlets(hw); outlet++) {
+        const struct hw_hop hop = hw_hop(hw, stop, outlet);
+        const bool to_switch = hop.link < HW_LINK_KINDS && hw_is_switch(hw, hop.to);
+        if (hop.link == HW_LINK_KINDS || (!to_switch && hop.back != HW_ONE_WAY))
+            continue;
+        const uint32_t to =
+            to_switch ? lp_of_switch(p->m, hop.to - hw->sip_count) : lp_of_io_die(p->m, hop.to);
+        lower_least_delay(p, lp, to, hw_hop_ps(hw, hop.link, hop.to));
+        count_link(p, hop.link, lp, to);
     }
 }
 
@@ -223,7 +241,11 @@ static void join_all(const struct place *p)
                 allow_credits(p, plan, sip, cube, whole);
         }
     }
+    for (uint32_t number = 0; p->m->fold == NULL && number < p->m->lps.switch_count; number++)
+        join_switch(p, number);
     join_halves(p);
+    for (enum hw_link_kind kind = 0; kind < HW_LINK_KINDS; kind++)
+        p->cut->link[kind].name = hw_link_name_of(&p->m->hw, kind);
     if (p->m->grows)
         allow_any_queue(p);
     const struct lp_program *const program = p->m->program;

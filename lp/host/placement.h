@@ -11,6 +11,7 @@
  * of a link are one. */
 struct lp_cut_links {
     uint32_t cut, all;
+    const char *name; /* of the kind */
 };
 
 /* The figures by which a placement is judged. */

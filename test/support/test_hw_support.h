@@ -121,12 +121,13 @@ static inline struct hw_config sips_of(const struct hw_topology_ops *topology, u
     hw.sip_w = w;
     hw.sip_h = h;
     for (uint32_t level = 0; level < HW_LEVELS_MAX; level++)
-        hw.link[HW_LINK_LEVEL_1 + level] = link_class(1000 + 100 * level, 50 + 10 * level);
+        hw.link[HW_LINK_CLASS_1 + level] = link_class(1000 + 100 * level, 50 + 10 * level);
     if (topology->dims != NULL)
         return hw;
     if (topology == &hw_levels) {
-        hw_sip_dims_add(&given.dims, HW_SIP_RING, w, HW_LINK_LEVEL_1);
-        hw_sip_dims_add(&given.dims, HW_SIP_SWITCH, h, HW_LINK_LEVEL_2);
+        hw_sip_dims_add(&given.dims, HW_SIP_RING, w, HW_LINK_CLASS_1);
+        hw_sip_dims_add(&given.dims, HW_SIP_SWITCH, h,
+                        (enum hw_link_kind)(HW_LINK_CLASS_1 + 2 - 1));
     }
     assert_true(topology->fit(hw.sip_count, given, &size, &misfit));
     hw_join_sips(&hw, topology, &size);

@@ -43,7 +43,7 @@ static inline struct hw_config leveled_machine(uint32_t seed)
         const uint32_t most = SIPS_MAX / hw.sip_count < 9 ? SIPS_MAX / hw.sip_count : 9;
         const uint32_t n = 1 + below(&rng, most);
         hw_sip_dims_add(&given.dims, (enum hw_sip_joint)below(&rng, HW_SIP_SWITCH + 1), n,
-                        (enum hw_link_kind)(HW_LINK_LEVEL_1 + given.dims.count));
+                        (enum hw_link_kind)(HW_LINK_CLASS_1 + given.dims.count));
         hw.sip_count *= n;
     }
     assert_true(hw_levels.fit(hw.sip_count, given, &size, &misfit));

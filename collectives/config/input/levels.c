@@ -218,7 +218,7 @@ static bool read_level(struct level_reader *reader, const struct config_node *no
     for (const struct config_node *key = node->first; key != NULL; key = key->next)
         if (find_topology(key) == NULL && find_level_key(key) < 0)
             return unknown_in_level(reader, key);
-    if (!read_topology(reader, node, (enum hw_link_kind)(HW_LINK_LEVEL_1 + reader->levels->count)))
+    if (!read_topology(reader, node, (enum hw_link_kind)(HW_LINK_CLASS_1 + reader->levels->count)))
         return false;
     for (const struct config_node *key = node->first; key != NULL; key = key->next) {
         const int i = find_level_key(key);

@@ -382,11 +382,12 @@ static void check_bound(struct hw_bound bound, int64_t ps, const char *by)
 static void a_group_of_a_level_is_a_cut(void **state)
 {
     (void)state;
-    static const struct hw_sip_dim dims[] = {{HW_SIP_FULL, HW_LINK_LEVEL_1, 8, 0},
-                                             {HW_SIP_RING, HW_LINK_LEVEL_2, 2, 0}};
+    static const struct hw_sip_dim dims[] = {
+        {HW_SIP_FULL, HW_LINK_CLASS_1, 8, 0},
+        {HW_SIP_RING, (enum hw_link_kind)(HW_LINK_CLASS_1 + 2 - 1), 2, 0}};
     struct hw_config hw = levels_of(2, dims);
-    hw.link[HW_LINK_LEVEL_1] = link_class(20, 100);
-    hw.link[HW_LINK_LEVEL_2] = link_class(20, 1);
+    hw.link[HW_LINK_CLASS_1] = link_class(20, 100);
+    hw.link[(enum hw_link_kind)(HW_LINK_CLASS_1 + 2 - 1)] = link_class(20, 1);
     const uint64_t bytes = 1600000;
     check_bound(leaders_of(&hw, CCL_ALL_REDUCE, 16, bytes), 100000000, "level_2");
     /* 8 of 16 blocks of 100,000 bytes; 8 x 8 blocks */
@@ -402,11 +403,12 @@ static void a_group_of_a_level_is_a_cut(void **state)
 static void a_group_of_the_middle_level_is_a_cut(void **state)
 {
     (void)state;
-    static const struct hw_sip_dim dims[] = {{HW_SIP_FULL, HW_LINK_LEVEL_1, 4, 0},
-                                             {HW_SIP_SWITCH, HW_LINK_LEVEL_2, 4, 0},
-                                             {HW_SIP_FULL, HW_LINK_LEVEL_3, 4, 0}};
+    static const struct hw_sip_dim dims[] = {
+        {HW_SIP_FULL, HW_LINK_CLASS_1, 4, 0},
+        {HW_SIP_SWITCH, (enum hw_link_kind)(HW_LINK_CLASS_1 + 2 - 1), 4, 0},
+        {HW_SIP_FULL, (enum hw_link_kind)(HW_LINK_CLASS_1 + 3 - 1), 4, 0}};
     struct hw_config hw = levels_of(3, dims);
-    hw.link[HW_LINK_LEVEL_2] = link_class(20, 2);
+    hw.link[(enum hw_link_kind)(HW_LINK_CLASS_1 + 2 - 1)] = link_class(20, 2);
     /* a SIP's column in the middle level: of all 64 SIPs, those with coordinate 0 there, 16 links
      * of 2 GB/s for S; all parts send 2 (4 - 1) S over 64 links */
     check_bound(leaders_of(&hw, CCL_ALL_REDUCE, 64, 6400000), 300000000, "level_2");

@@ -53,15 +53,15 @@ static void each_topology_of_sips_is_the_row_of_its_name(void **state)
 static void each_node_s_keys_go_to_its_own_fields(void **state)
 {
     (void)state;
-    for (enum hw_node_kind kind = 0; kind < HW_NODE_KINDS; kind++) {
+    for (enum hw_node_kind kind = 0; kind < HW_NODE_KEYED; kind++) {
         struct config *config = load_one("nodes.%s.overhead_ns=123", hw_node_name[kind]);
-        for (enum hw_node_kind other = 0; other < HW_NODE_KINDS; other++)
+        for (enum hw_node_kind other = 0; other < HW_NODE_KEYED; other++)
             assert_int_equal(config->hw.overhead_ps[other] == 123000, other == kind);
         config_free(config);
         if (hw_node_row[kind].jitter == HW_STEADY)
             continue;
         config = load_one("jitter.nodes.%s.slower_percent=17", hw_node_name[kind]);
-        for (enum hw_node_kind other = 0; other < HW_NODE_KINDS; other++)
+        for (enum hw_node_kind other = 0; other < HW_NODE_KEYED; other++)
             assert_int_equal(config->hw.node_jitter[other].slower_percent, other == kind ? 17 : 0);
         config_free(config);
     }
@@ -95,18 +95,22 @@ static void each_kind_keeps_its_salt(void **state)
         "noc_ucie", "ucie",         "hub",       "sip_link", "pcie",
         "sio",      "hccs",         "level_1",   "level_2",  "level_3",
         "level_4"};
-    for (enum hw_node_kind kind = 0; kind < HW_NODE_KINDS; kind++)
+    for (enum hw_node_kind kind = 0; kind < HW_NODE_KEYED; kind++)
         if (hw_node_row[kind].salt < COUNT_OF(names))
             assert_string_equal(hw_node_row[kind].name, names[hw_node_row[kind].salt]);
     for (enum hw_link_kind kind = 0; kind < HW_LINK_KINDS; kind++)
-        if (hw_link_row[kind].salt < COUNT_OF(names))
-            assert_string_equal(hw_link_row[kind].name, names[hw_link_row[kind].salt]);
-    uint64_t seen = 0;
-    for (enum hw_node_kind kind = 0; kind < HW_NODE_KINDS; kind++)
-        seen |= UINT64_C(1) << hw_node_row[kind].salt;
+        if (hw_link_salt(kind) < COUNT_OF(names))
+            assert_string_equal(hw_link_name_of(&(struct hw_config){0}, kind),
+                                names[hw_link_salt(kind)]);
+    bool seen[256] = {false};
+    uint32_t salts = 0;
+    for (enum hw_node_kind kind = 0; kind < HW_NODE_KEYED; kind++)
+        seen[hw_node_row[kind].salt] = true;
     for (enum hw_link_kind kind = 0; kind < HW_LINK_KINDS; kind++)
-        seen |= UINT64_C(1) << hw_link_row[kind].salt;
-    assert_int_equal(__builtin_popcountll(seen), HW_NODE_KINDS + HW_LINK_KINDS);
+        seen[hw_link_salt(kind)] = true;
+    for (uint32_t salt = 0; salt < COUNT_OF(seen); salt++)
+        salts += seen[salt];
+    assert_int_equal(salts, HW_NODE_KEYED + HW_LINK_KINDS);
 }
 
 struct value {

@@ -267,7 +267,7 @@ static void a_level_without_sizes_has_the_sips_that_the_others_leave(void **stat
         given.dims.count = cases[i].dims;
         for (uint32_t k = 0; k < cases[i].dims; k++)
             given.dims.at[k] = (struct hw_sip_dim){
-                .joint = HW_SIP_RING, .link = HW_LINK_LEVEL_1, .size = cases[i].given[k]};
+                .joint = HW_SIP_RING, .link = HW_LINK_CLASS_1, .size = cases[i].given[k]};
         assert_true(hw_levels.fit(cases[i].sips, given, &size, &misfit));
         for (uint32_t k = 0; k < cases[i].dims; k++)
             assert_int_equal(size.dims.at[k].size, cases[i].want[k]);

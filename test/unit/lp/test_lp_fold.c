@@ -235,7 +235,7 @@ static struct hw_config joined(const struct hw_topology_ops *topology, uint32_t 
     hw.sip_count = sips;
     hw.cube_w = 2, hw.cube_h = 1;
     hw.corner_count = 2;
-    for (uint32_t kind = HW_LINK_LEVEL_1; kind < HW_LINK_KINDS; kind++)
+    for (uint32_t kind = HW_LINK_CLASS_1; kind < HW_LINK_KINDS; kind++)
         hw.link[kind] = hw.link[HW_LINK_SIP_LINK];
     if (!topology->fit(sips, given, &size, &misfit))
         fail_msg("%s", misfit.text);
@@ -313,8 +313,8 @@ static void full_meshes_switches_and_levels_fold(void **state)
     check_machine(joined(&hw_fully_connected, 6, none));
     check_machine(joined(&hw_switch, 6, none));
     check_machine(joined(&hw_pair_switch, 8, none));
-    hw_sip_dims_add(&levels.dims, HW_SIP_RING, 3, HW_LINK_LEVEL_1);
-    hw_sip_dims_add(&levels.dims, HW_SIP_SWITCH, 4, HW_LINK_LEVEL_1 + 1);
+    hw_sip_dims_add(&levels.dims, HW_SIP_RING, 3, HW_LINK_CLASS_1);
+    hw_sip_dims_add(&levels.dims, HW_SIP_SWITCH, 4, HW_LINK_CLASS_1 + 1);
     check_machine(joined(&hw_levels, 12, levels));
     assert_true(others_exact > 0);
 }
