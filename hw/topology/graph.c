@@ -28,6 +28,7 @@ struct outlet {
 struct graph {
     struct hw_topology_ops ops; /* first: a machine points to it */
     uint32_t sips, switches, outlets, switch_outlets;
+    uint8_t *switch_kind;         /* [switches] */
     uint8_t side[HW_OUTLETS_MAX]; /* enum hw_port */
     uint32_t *first;              /* [stops + 1] in outlet[] */
     struct outlet *outlet;
@@ -59,6 +60,11 @@ static uint32_t graph_outlets(const struct hw_config *hw) { return graph_of(hw)-
 static uint32_t graph_switch_outlets(const struct hw_config *hw)
 {
     return graph_of(hw)->switch_outlets;
+}
+
+static enum hw_node_kind graph_switch_kind(const struct hw_config *hw, uint32_t number)
+{
+    return hw_switch_node(graph_of(hw)->switch_kind[number]);
 }
 
 static enum hw_port graph_side(const struct hw_config *hw, uint32_t outlet)
@@ -255,7 +261,7 @@ static void put_outlets(struct building *b)
                 ? at(g, from->stop, outlet_of_slot(&b->slots, b->place[i].port, b->place[i].slot))
                 : at(g, from->stop, filled[from->stop - g->sips]++);
         outlet->listed = i / 2;
-        outlet->hop.link = link->link;
+        outlet->hop.link = i % 2 == 0 ? link->link : link->back;
         outlet->hop.to = to->stop;
         outlet->hop.in = to->stop < g->sips ? b->place[i ^ 1].port : HW_PORT_NONE;
         if (from->stop < g->sips)
@@ -681,6 +687,7 @@ static const struct hw_topology_ops graph_ops = {
     .switches = graph_switches,
     .outlets = graph_outlets,
     .switch_outlets = graph_switch_outlets,
+    .switch_kind = graph_switch_kind,
     .side = graph_side,
     .outlet_name = graph_outlet_name,
     .hop = graph_hop,
@@ -696,11 +703,15 @@ static bool build(struct building *b)
     g->first = calloc(stops + 1, sizeof *g->first);
     g->row = calloc(stops, sizeof *g->row);
     g->only = calloc(stops, sizeof *g->only);
+    g->switch_kind = calloc((size_t)g->switches + 1, sizeof *g->switch_kind);
     b->place = calloc(2 * (size_t)b->given->link_count + 1, sizeof *b->place);
     b->used = calloc(used > g->switches ? used : g->switches, sizeof *b->used);
-    if (g->first == NULL || g->row == NULL || g->only == NULL || b->place == NULL ||
-        b->used == NULL || !check_links(b) || !place_ends(b) || !number_outlets(b))
+    if (g->first == NULL || g->row == NULL || g->only == NULL || g->switch_kind == NULL ||
+        b->place == NULL || b->used == NULL || !check_links(b) || !place_ends(b) ||
+        !number_outlets(b))
         return false;
+    if (b->given->switch_kind != NULL)
+        memcpy(g->switch_kind, b->given->switch_kind, g->switches);
     name_sides(b);
     put_outlets(b);
     lead_back(g);
@@ -739,6 +750,7 @@ void hw_graph_free(struct hw_topology_ops *graph)
     free(g->row);
     free(g->only);
     free(g->first);
+    free(g->switch_kind);
     free(g->outlet);
     free(g);
 }

@@ -25,15 +25,17 @@ struct hw_graph_end {
 };
 struct hw_graph_link {
     struct hw_graph_end from, to;
-    enum hw_link_kind link;
+    enum hw_link_kind link, back; /* its class, and that of its way back */
     bool one_way;
 };
+enum { HW_GRAPH_LINKS_MAX = 2000000 };
 
 /* What a file says. Stops are SIPs, then switches. */
 struct hw_graph_given {
     uint32_t sips, switches;
     const struct hw_graph_link *links;
     uint32_t link_count;
+    const uint8_t *switch_kind; /* [switches] number of its kind; NULL: all are of the first */
     const bool *ends; /* [sips] nothing goes through this SIP to another; NULL: through all */
     enum hw_route_policy policy;
     enum hw_sip_lines lines; /* of the global directions, which go along the dimensions */

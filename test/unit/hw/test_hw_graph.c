@@ -60,7 +60,7 @@ static void list_links(const struct hw_config *hw, struct list *list)
                     continue;
                 struct hw_graph_link *const link = &list->link[list->given.link_count++];
                 assert_true(list->given.link_count <= LINKS_MAX);
-                *link = (struct hw_graph_link){.link = hop.link};
+                *link = (struct hw_graph_link){.link = hop.link, .back = hop.link};
                 name_end(hw, stop, outlet, &link->from);
                 name_end(hw, hop.to, hop.back, &link->to);
             }
@@ -161,6 +161,7 @@ static void add_link(struct random_graph *r, uint32_t from, uint32_t to, bool on
         (struct hw_graph_link){.from = {.stop = from, .port = HW_PORT_NONE},
                                .to = {.stop = to, .port = HW_PORT_NONE},
                                .link = HW_LINK_SIP_LINK,
+                               .back = HW_LINK_SIP_LINK,
                                .one_way = one_way};
 }
 
