@@ -11,7 +11,7 @@
 
 #include "bench/output/atomic_file.h"
 #include "bench/cli/cli.h"
-#include "bench/draw/picture_svg.h"
+#include "bench/draw/picture_format.h"
 #include "bench/programs/run_use.h"
 #include "collectives/config/config_load.h"
 #include "collectives/config/config_tree.h"
@@ -150,25 +150,27 @@ static void print_path(const struct config *config, struct hw_place from, struct
     putchar('\n');
 }
 
-static int write_svg(const struct picture *picture, const char *path, struct cw_error *error)
+static int write_picture(const struct picture *picture, enum picture_format format,
+                         const char *path, struct cw_error *error)
 {
     if (strcmp(path, "-") == 0)
-        return picture_svg(stdout, picture, "", error);
+        return picture_write(stdout, picture, format, error);
     struct atomic_file file = {0};
     int code = atomic_file_open(&file, path, error);
     if (code == CW_OK)
-        code = picture_svg(file.stream, picture, "", error);
+        code = picture_write(file.stream, picture, format, error);
     if (code == CW_OK)
         code = atomic_file_commit(&file, error);
     atomic_file_discard(&file);
     return code;
 }
 
-static int draw(const struct run_options *options, const struct config *config,
+static int draw(const char *path, enum picture_format format, const struct config *config,
                 struct cw_error *error)
 {
     struct picture *const picture = picture_create(&config->hw, run_root_cube(config), error);
-    const int code = picture == NULL ? error->exit_code : write_svg(picture, options->svg, error);
+    const int code =
+        picture == NULL ? error->exit_code : write_picture(picture, format, path, error);
     picture_free(picture);
     return code;
 }
@@ -289,8 +291,9 @@ static int topo(const struct run_options *options, const struct config *config,
                             options->path_from, options->path_to, config->hw.sip_count - 1,
                             hw_cubes(&config->hw) - 1, hw_pes(&config->hw) - 1);
     }
-    if (options->svg != NULL)
-        return draw(options, config, error);
+    for (uint32_t format = 0; format < PICTURE_FORMATS; format++)
+        if (options->drawn[format] != NULL)
+            return draw(options->drawn[format], format, config, error);
     if (options->xml != NULL)
         return write_xml(options, config, error);
     uint64_t pairs;

@@ -46,6 +46,7 @@ static uint8_t kind_number(struct gathering *g, enum hw_link_kind kind)
         return (uint8_t)(at < PICTURE_KINDS ? at : PICTURE_KINDS - 1);
     const int64_t ps = hw_ser_ps(&g->hw->link[kind], 1000000);
     snprintf(p->kind[at].name, sizeof p->kind[at].name, "%s", hw_link_name_of(g->hw, kind));
+    p->kind[at].latency_ps = g->hw->link[kind].prop_ps;
     p->kind[at].gbs = 1e9 / (double)(ps > 0 ? ps : 1);
     p->kind_count++;
     return (uint8_t)at;

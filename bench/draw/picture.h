@@ -26,7 +26,7 @@
 enum { PICTURE_CUBE_BIT = 1 << 30, PICTURE_SWITCH_BIT = 1 << 29 };
 
 enum {
-    PICTURE_KINDS = 8,       /* most kinds of links in a picture */
+    PICTURE_KINDS = 64,      /* most kinds of links in a picture */
     PICTURE_INSIDE_MAX = 20, /* most SIPs of a picture with the links inside them */
     PICTURE_SIPS_MAX = 1 << 16,
     PICTURE_CUBES_MAX = 1 << 10, /* of a SIP */
@@ -34,8 +34,9 @@ enum {
 };
 
 struct picture_kind {
-    char name[24]; /* "sip_link" */
-    double gbs;    /* of one link, one way */
+    char name[24];      /* "sip_link" */
+    double gbs;         /* of one link, one way */
+    int64_t latency_ps; /* its time of flight; of a picture that was read, 0: not known */
 };
 
 /* `count` parallel links of one direction. */

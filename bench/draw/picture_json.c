@@ -49,7 +49,9 @@ static json_t *kinds_json(const struct picture *p)
     json_t *const list = json_array();
     bool fine = list != NULL;
     for (uint32_t k = 0; fine && k < p->kind_count; k++)
-        fine = put_in(list, json_pack("{s:s,s:f}", "kind", p->kind[k].name, "gbs", p->kind[k].gbs));
+        fine =
+            put_in(list, json_pack("{s:s,s:f,s:f}", "kind", p->kind[k].name, "gbs", p->kind[k].gbs,
+                                   "latency_ns", (double)p->kind[k].latency_ps / 1000));
     return if_fine(list, fine);
 }
 
@@ -281,7 +283,7 @@ static bool read_kinds(struct json_reading *r, const json_t *list)
 {
     struct picture *const p = r->picture;
     if (!json_is_array(list) || json_array_size(list) > PICTURE_KINDS)
-        return fault_at(r, "kinds", "a list of at most 8 kinds of links");
+        return fault_at(r, "kinds", "a list of at most 64 kinds of links");
     for (p->kind_count = 0; p->kind_count < json_array_size(list); p->kind_count++) {
         const json_t *const one = json_array_get(list, p->kind_count);
         struct picture_kind *const kind = &p->kind[p->kind_count];
@@ -290,6 +292,9 @@ static bool read_kinds(struct json_reading *r, const json_t *list)
                         sizeof kind->name) ||
             !(kind->gbs >= 0))
             return fault_at(r, "kinds", "kind and gbs");
+        const json_t *const latency = json_object_get(one, "latency_ns");
+        if (latency != NULL && !read_time(r, latency, "kinds: latency_ns", &kind->latency_ps))
+            return false;
     }
     return true;
 }

@@ -4,8 +4,8 @@
  *
  *   {"topology": "torus_2d", "caption": "..", "directions": "..", "sips": 16, "switches": 0,
  * "paired": false, "dims": [{"joint": "ring", "size": 4}, ..], "cube_grid": [4, 4], "root": 10,
- * "pes": 8, "time_ns": 7450.669, "kinds": [{"kind": "sip_link", "gbs": 100}], "links": [{"kind":
- * "sip_link", "count": 1, "bytes": 4096, "busy_ns": 40.96, "busy_share": 0.0055,
+ * "pes": 8, "time_ns": 7450.669, "kinds": [{"kind": "sip_link", "gbs": 100, "latency_ns": 20}],
+ * "links": [{"kind": "sip_link", "count": 1, "bytes": 4096, "busy_ns": 40.96, "busy_share": 0.0055,
  * "longest_queue_ns": 0, "at": "0>1 1>2"}], "cubes": [{"sips": "0-15", "work_ns": [..], "end_ns":
  * [..]}]}
  *

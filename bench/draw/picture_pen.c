@@ -7,6 +7,10 @@
 #include <math.h>
 #include <string.h>
 
+const char *const pen_link_colour[PEN_LINK_CLASSES] = {"#c4cad3", "#fee391", "#fec44f", "#fe9929",
+                                                       "#ec7014", "#cc4c02", "#7f2704"};
+const char *const pen_kind_colour[PEN_KIND_COLOURS] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+                                                       "#e69f00", "#56b4e9", "#000000", "#999999"};
 const int pen_link_limit[PEN_LINK_CLASSES] = {0, 2, 10, 25, 50, 75, 100};
 const int pen_work_limit[PEN_WORK_CLASSES] = {0, 10, 25, 50, 75, 100};
 
@@ -21,24 +25,24 @@ static uint32_t class_of(double share, const int *limit, uint32_t count)
 uint32_t pen_link_class(double share) { return class_of(share, pen_link_limit, PEN_LINK_CLASSES); }
 uint32_t pen_work_class(double share) { return class_of(share, pen_work_limit, PEN_WORK_CLASSES); }
 
-void pen_text(struct picture_pen *pen, const char *text)
+void pen_put_text(FILE *out, const char *text)
 {
     for (; *text != '\0'; text++)
         switch (*text) {
         case '&':
-            fputs("&amp;", pen->out);
+            fputs("&amp;", out);
             break;
         case '<':
-            fputs("&lt;", pen->out);
+            fputs("&lt;", out);
             break;
         case '>':
-            fputs("&gt;", pen->out);
+            fputs("&gt;", out);
             break;
         case '"':
-            fputs("&quot;", pen->out);
+            fputs("&quot;", out);
             break;
         default:
-            fputc((unsigned char)*text < ' ' ? ' ' : *text, pen->out);
+            fputc((unsigned char)*text < ' ' ? ' ' : *text, out);
         }
 }
 
@@ -91,7 +95,7 @@ static void write_use(struct picture_pen *pen, const struct picture_link *link)
     fputs("\n", out);
     if (link->count > 1)
         fprintf(out, "%" PRIu32 " links ", link->count);
-    pen_text(pen, kind->name);
+    pen_put_text(out, kind->name);
     fprintf(out, ", %.6g GB/s%s", kind->gbs, link->count > 1 ? " each" : "");
     if (p->time_ps <= 0)
         return;

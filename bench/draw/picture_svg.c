@@ -16,14 +16,9 @@ enum {
     PE_SHOWN = 2        /* of a corner */
 };
 
-/* From light to dark, so that they keep their order in grey. ColorBrewer's YlOrBr and Blues, which
- * colour-blind readers can distinguish; Okabe and Ito's colours for kinds. */
-static const char *const link_colour[PEN_LINK_CLASSES] = {
-    "#c4cad3", "#fee391", "#fec44f", "#fe9929", "#ec7014", "#cc4c02", "#7f2704"};
+/* ColorBrewer's Blues, from light to dark. */
 static const char *const work_colour[PEN_WORK_CLASSES] = {"#f7fbff", "#deebf7", "#bdd7e7",
                                                           "#6baed6", "#3182bd", "#08519c"};
-static const char *const kind_colour[PEN_KIND_COLOURS] = {
-    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999"};
 
 static double link_width_px(const struct picture_layout *layout)
 {
@@ -45,12 +40,12 @@ static void write_style(struct picture_pen *pen)
             ".cw-picture .sw{fill:#5a6b7f}.cw-picture .all{fill:#fff;stroke:#5a6b7f}",
             px);
     for (unsigned i = 0; i < PEN_LINK_CLASSES; i++)
-        fprintf(out, ".cw-picture .u%u{stroke:%s;fill:none%s}", i, link_colour[i],
+        fprintf(out, ".cw-picture .u%u{stroke:%s;fill:none%s}", i, pen_link_colour[i],
                 i == 0 ? ";stroke-dasharray:3 2" : "");
     for (unsigned i = 0; i < PEN_WORK_CLASSES; i++)
         fprintf(out, ".cw-picture .w%u{fill:%s}", i, work_colour[i]);
     for (unsigned i = 0; i < PEN_KIND_COLOURS; i++)
-        fprintf(out, ".cw-picture .k%u{stroke:%s;fill:none}", i, kind_colour[i]);
+        fprintf(out, ".cw-picture .k%u{stroke:%s;fill:none}", i, pen_kind_colour[i]);
     fputs(".cw-picture .w4+.pe,.cw-picture .w5+.pe{fill:#fff}</style>\n", out);
 }
 
@@ -188,7 +183,7 @@ static void draw_box(struct picture_pen *pen, uint32_t box)
 static void legend_text(struct picture_pen *pen, double x, double y, const char *text)
 {
     fprintf(pen->out, "<text x=\"%.5g\" y=\"%.5g\">", x, y);
-    pen_text(pen, text);
+    pen_put_text(pen->out, text);
     fputs("</text>\n", pen->out);
 }
 
@@ -269,7 +264,7 @@ static void write_title(struct picture_pen *pen)
     if (whole->caption[0] != '\0')
         snprintf(text + n, sizeof text - (size_t)n, ": %s", whole->caption);
     fprintf(pen->out, "<text class=\"title\" x=\"44\" y=\"26\">");
-    pen_text(pen, text);
+    pen_put_text(pen->out, text);
     fputs("</text>\n", pen->out);
 }
 

@@ -165,7 +165,6 @@ static const char *kernels_choice(size_t i)
 
 static const char needs_trace[] = "--trace-only, --trace-from, --trace-to and --trace-links are "
                                   "for --trace FILE, which is missing";
-static const char one_of_topo[] = "--path, --svg and --xml exclude each other";
 static const char needs_first_size[] = "-e, -f and -i need -b, the first size";
 
 const struct option_row option_rows[] = {
@@ -436,7 +435,12 @@ const struct option_row option_rows[] = {
      "write the use of all links and PEs, in all and over time, as JSON or (FILE.csv) CSV",
      RUN(links)},
     {"svg", 0, OPTION_OUTPUT_FILE, WRITING, "FILE",
-     "draw the machine with its links coloured by their use in the last size", RUN(svg)},
+     "draw the machine with its links coloured by their use in the last size",
+     RUN(drawn[PICTURE_SVG])},
+    {"dot", 0, OPTION_OUTPUT_FILE, WRITING, "FILE",
+     "write the machine and the use of its links as a graph for Graphviz", RUN(drawn[PICTURE_DOT])},
+    {"gexf", 0, OPTION_OUTPUT_FILE, WRITING, "FILE", "the same as GEXF 1.3, for Gephi or NetworkX",
+     RUN(drawn[PICTURE_GEXF])},
     {"engine-log", 0, OPTION_OUTPUT_FILE, WRITING, "FILE",
      "write a row per round of GVT as CSV: how the parallel engine went", RUN(engine_log)},
     {"engine-trace", 0, OPTION_OUTPUT_FILE, WRITING, "FILE",
@@ -450,12 +454,16 @@ const struct option_row option_rows[] = {
      RUN(dump_pointers)},
 
     {"path", 0, OPTION_TEXT, COMMAND_TOPO, "A B", "the path from PE A to PE B, each S.C.P",
-     RUN(path_from), .excludes = "xml", .excludes_text = one_of_topo, .group = "What is shown"},
+     RUN(path_from), .group = "What is shown"},
     {"svg", 0, OPTION_OUTPUT, COMMAND_TOPO, "FILE", "draw the machine; - for standard output",
-     RUN(svg), .excludes = "path", .excludes_text = one_of_topo},
+     RUN(drawn[PICTURE_SVG])},
+    {"dot", 0, OPTION_OUTPUT, COMMAND_TOPO, "FILE",
+     "write the machine as a graph for Graphviz; - for standard output", RUN(drawn[PICTURE_DOT])},
+    {"gexf", 0, OPTION_OUTPUT, COMMAND_TOPO, "FILE",
+     "the same as GEXF 1.3, for Gephi or NetworkX; - for standard output",
+     RUN(drawn[PICTURE_GEXF])},
     {"xml", 0, OPTION_OUTPUT, COMMAND_TOPO, "FILE",
-     "write the algorithm's schedule as MSCCL XML; - for standard output", RUN(xml),
-     .excludes = "svg", .excludes_text = one_of_topo},
+     "write the algorithm's schedule as MSCCL XML; - for standard output", RUN(xml)},
     {"keys", 0, OPTION_SET, COMMAND_CONFIG, NULL, "list every key, and what is legal, instead",
      RUN(keys)},
     {"verbose", 0, OPTION_SET, COMMAND_CHECK, NULL,

@@ -4,6 +4,8 @@
  */
 #include "bench/programs/costs.h"
 
+#include <string.h>
+
 #include "bench/programs/bench.h"
 
 #define MUCH 0.1
@@ -96,7 +98,8 @@ static int64_t time_without(const struct cost_key *key, const struct run_options
     own.verify_ranks = 0;
     own.verify_data = own.dump_pointers = own.explain = own.trace_links = false;
     own.measured = own.json = own.csv = own.ccl_trace = own.op_log = own.timeline = NULL;
-    own.links = own.engine_log = own.engine_trace = own.svg = own.data_out = NULL;
+    own.links = own.engine_log = own.engine_trace = own.data_out = NULL;
+    memset(own.drawn, 0, sizeof own.drawn);
     own.aside = true;
     own.warn = keep_quiet;
     const int code = bench_run(&own, &changed, &result, &ignored);

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bench/draw/picture_format.h"
 #include "collectives/algorithm.h"
 #include "collectives/config/config.h"
 #include "collectives/config/config_load.h"
@@ -153,10 +154,12 @@ struct run_options {
     struct lp_wired *wired;
 
     const char *path_from, *path_to; /* of `topo --path A B`; NULL: none */
-    const char *svg, *xml;           /* of `topo --svg FILE`, `run --svg FILE`, `topo --xml FILE` */
-    const char *list;                /* of `list WHAT` */
-    bool keys;                       /* of `config --keys` */
-    bool verbose;                    /* of `check --verbose` */
+    const char
+        *drawn[PICTURE_FORMATS]; /* --svg, --dot, --gexf FILE of `topo` and `run`; NULL: not */
+    const char *xml;             /* of `topo --xml FILE` */
+    const char *list;            /* of `list WHAT` */
+    bool keys;                   /* of `config --keys` */
+    bool verbose;                /* of `check --verbose` */
 };
 
 #endif

@@ -1,13 +1,12 @@
 /*
- * run_use.c: gathers the use of links and cubes after each row, and writes it: --links, --svg, the
- * picture of the result (run_use.h).
+ * run_use.c: gathers the use of links and cubes after each row, and writes it: --links, --svg,
+ * --dot,
+ * --gexf, the picture of the result (run_use.h).
  */
 #include "bench/programs/run_use.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-#include "bench/draw/picture_svg.h"
 
 uint32_t run_root_cube(const struct config *config)
 {
@@ -21,7 +20,10 @@ uint32_t run_root_cube(const struct config *config)
 
 bool run_use_is_asked(const struct run_options *options)
 {
-    return options->links != NULL || options->svg != NULL;
+    bool drawn = false;
+    for (uint32_t format = 0; format < PICTURE_FORMATS; format++)
+        drawn = drawn || options->drawn[format] != NULL;
+    return options->links != NULL || drawn;
 }
 
 int run_use_open(struct run_use *use, const struct run_options *options,
@@ -34,10 +36,12 @@ int run_use_open(struct run_use *use, const struct run_options *options,
         code = use->table == NULL ? cw_error_memory(error, "the table of links")
                                   : atomic_file_open(&use->links_file, options->links, error);
     }
-    if (code == CW_OK && options->svg != NULL)
-        code = picture_check(&config->hw, error);
-    if (code == CW_OK && options->svg != NULL)
-        code = atomic_file_open(&use->svg_file, options->svg, error);
+    for (uint32_t format = 0; format < PICTURE_FORMATS; format++) {
+        if (code == CW_OK && options->drawn[format] != NULL)
+            code = picture_check(&config->hw, error);
+        if (code == CW_OK && options->drawn[format] != NULL)
+            code = atomic_file_open(&use->drawn_file[format], options->drawn[format], error);
+    }
     return code;
 }
 
@@ -201,10 +205,13 @@ int run_use_commit(struct run_use *use, const struct result *result, struct cw_e
             link_table_json(use->links_file.stream, use->table);
         code = atomic_file_commit(&use->links_file, error);
     }
-    if (code == CW_OK && use->svg_file.stream != NULL && result->picture != NULL) {
-        code = picture_svg(use->svg_file.stream, result->picture, "", error);
+    for (uint32_t format = 0; format < PICTURE_FORMATS; format++) {
+        struct atomic_file *const file = &use->drawn_file[format];
+        if (code != CW_OK || file->stream == NULL || result->picture == NULL)
+            continue;
+        code = picture_write(file->stream, result->picture, format, error);
         if (code == CW_OK)
-            code = atomic_file_commit(&use->svg_file, error);
+            code = atomic_file_commit(file, error);
     }
     return code;
 }
@@ -214,6 +221,7 @@ void run_use_discard(struct run_use *use)
     machine_use_free(use->machine);
     link_table_free(use->table);
     atomic_file_discard(&use->links_file);
-    atomic_file_discard(&use->svg_file);
+    for (uint32_t format = 0; format < PICTURE_FORMATS; format++)
+        atomic_file_discard(&use->drawn_file[format]);
     *use = (struct run_use){0};
 }

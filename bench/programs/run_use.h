@@ -1,7 +1,7 @@
 /*
  * run_use.h: the use of the machine, which a run reports beside its rows: --links FILE, --svg FILE,
- * and the member "picture" of the JSON. The listener's functions are called by one thread at a
- * time, in the order of commitment; all else is on the host's thread.
+ * --dot FILE, --gexf FILE, and the member "picture" of the JSON. The listener's functions are
+ * called by one thread at a time, in the order of commitment; all else is on the host's thread.
  */
 #ifndef BENCH_RUN_USE_H
 #define BENCH_RUN_USE_H
@@ -19,7 +19,7 @@ struct run_use {
     const struct config *config;
     struct machine_use *machine; /* of the current machine */
     struct link_table *table;
-    struct atomic_file links_file, svg_file;
+    struct atomic_file links_file, drawn_file[PICTURE_FORMATS];
 };
 
 /* The cube of each SIP in which all-reduces on cubes meet. */

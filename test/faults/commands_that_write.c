@@ -29,8 +29,11 @@ const struct command commands_that_write[] = {
      .line = "run " SMALL " --trace t.json.gz --links l.json --algorithm ring_rs_ag",
      .files = {{"t.json.gz", FILE_PACKED, true}, {"l.json", FILE_VALUE, true}}},
     {.name = "run_sizes",
-     .line = "run " MACHINE " --bytes 128:512:x2 --links l.csv --svg a.svg --csv a.csv",
-     .files = {{"l.csv", FILE_TEXT, true}, {"a.svg", FILE_TEXT, true}, {"a.csv", FILE_ROWS, true}}},
+     .line = "run " MACHINE " --bytes 128:512:x2 --links l.csv --svg a.svg --csv a.csv --dot a.dot",
+     .files = {{"l.csv", FILE_TEXT, true},
+               {"a.svg", FILE_TEXT, true},
+               {"a.csv", FILE_ROWS, true},
+               {"a.dot", FILE_TEXT, true}}},
     {.name = "run_threads",
      .line = "run " SMALL " --threads 2 --verify-data --csv a.csv --trace t.json.zst --no-pin",
      .files = {{"a.csv", FILE_ROWS, true}, {"t.json.zst", FILE_PACKED, true}}},
@@ -117,5 +120,8 @@ const struct command commands_that_write[] = {
     {.name = "topo",
      .line = "topo --set system.sips.count=2 --svg t.svg",
      .files = {{"t.svg", FILE_SAME, true}}},
+    {.name = "topo_graph",
+     .line = "topo --set system.sips.count=2 --gexf t.gexf",
+     .files = {{"t.gexf", FILE_SAME, true}}},
 };
 const size_t commands_that_write_count = sizeof commands_that_write / sizeof *commands_that_write;

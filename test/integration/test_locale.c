@@ -96,16 +96,17 @@ static void run_in(const char *locale, const char *mark)
     struct run_output output =
         run_line(0,
                  "run --quiet --ccl %s/own.yaml --bytes 4096 --verify-data --threads 2 --sync "
-                 "optimistic --measured %s/measured.txt --csv %s/%s.csv --svg %s/%s.svg --links "
+                 "optimistic --measured %s/measured.txt --csv %s/%s.csv --svg %s/%s.svg --dot "
+                 "%s/%s.dot --gexf %s/%s.gexf --links "
                  "%s/%s.links.json --trace %s/%s.trace --ccl-trace %s/%s.ccl --explain",
-                 d, d, d, mark, d, mark, d, mark, d, mark, d, mark);
+                 d, d, d, mark, d, mark, d, mark, d, mark, d, mark, d, mark, d, mark);
     run_output_free(&output);
 }
 
 static void no_byte_of_a_file_depends_on_the_locale(void **state)
 {
     (void)state;
-    static const char *const kinds[] = {"csv", "svg", "links.json", "trace", "ccl"};
+    static const char *const kinds[] = {"csv", "svg", "dot", "gexf", "links.json", "trace", "ccl"};
     make_locale();
     write_files();
     run_in(NULL, "plain");

@@ -21,9 +21,9 @@ static char folder[64];
 
 static const char *in_use_folder(const char *name)
 {
-    static char path[4][160];
+    static char path[8][160];
     static int next;
-    char *const to = path[next++ % 4];
+    char *const to = path[next++ % 8];
     snprintf(to, sizeof path[0], "%s/%s", folder, name);
     return to;
 }
@@ -133,20 +133,24 @@ static void all_threads_write_the_same(void **state)
 {
     (void)state;
     for (size_t i = 0; i < LINES; i++) {
-        char *texts[2][3];
+        char *texts[2][5];
         for (int threads = 1; threads <= 2; threads++) {
             const char *const table = in_use_folder("t.csv"), *const svg = in_use_folder("t.svg");
-            const char *const json = in_use_folder("t.json");
-            struct run_output output = run_line(0, "%s --threads %d --links %s --svg %s --json %s",
-                                                lines[i], threads, table, svg, json);
+            const char *const json = in_use_folder("t.json"), *const dot = in_use_folder("t.dot");
+            const char *const gexf = in_use_folder("t.gexf");
+            struct run_output output =
+                run_line(0, "%s --threads %d --links %s --svg %s --json %s --dot %s --gexf %s",
+                         lines[i], threads, table, svg, json, dot, gexf);
             json_t *const result = json_load_file(json, 0, NULL);
             texts[threads - 1][0] = read_file(table);
             texts[threads - 1][1] = read_file(svg);
             texts[threads - 1][2] = json_dumps(json_object_get(result, "picture"), 0);
+            texts[threads - 1][3] = read_file(dot);
+            texts[threads - 1][4] = read_file(gexf);
             json_decref(result);
             run_output_free(&output);
         }
-        for (int k = 0; k < 3; k++) {
+        for (int k = 0; k < 5; k++) {
             assert_string_equal(texts[0][k], texts[1][k]);
             free(texts[0][k]);
             free(texts[1][k]);
@@ -183,8 +187,11 @@ static void another_form_of_the_table_is_refused(void **state)
     struct run_output output = run_line(2, "run --links %s", in_use_folder("links.txt"));
     assert_non_null(strstr(output.err, "expected FILE.json or FILE.csv"));
     run_output_free(&output);
-    output = run_line(2, "run --svg -");
-    run_output_free(&output);
+    static const char *const drawings[] = {"svg", "dot", "gexf"}; /* a run's rows go there */
+    for (size_t i = 0; i < sizeof drawings / sizeof *drawings; i++) {
+        output = run_line(2, "run --%s -", drawings[i]);
+        run_output_free(&output);
+    }
     output = run_line(4, "run --svg %s", in_use_folder("no/such.svg"));
     run_output_free(&output);
 }

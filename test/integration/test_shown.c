@@ -190,11 +190,13 @@ static void a_place_outside_the_machine_is_refused(void **state)
 static void options_that_would_do_nothing_are_refused(void **state)
 {
     (void)state;
-    static const char one[] = "--path, --svg and --xml exclude each other\n";
+    static const char one[] = "--path, --svg, --dot, --gexf and --xml exclude each other\n";
     static const char *const lines[][2] = {
         {"topo --svg /tmp/cubewarp-none.svg --path 0.0.0 1.0.0", one},
         {"topo --xml - --svg /tmp/cubewarp-none.svg", one},
         {"topo --path 0.0.0 1.0.0 --xml -", one},
+        {"topo --dot - --gexf /tmp/cubewarp-none.svg", one},
+        {"topo --path 0.0.0 1.0.0 --gexf -", one},
         {"phold --hot-share 10%", "--hot-share needs hot LPs: give --hot P, too\n"}};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         struct run_output output = run_line(2, "%s", lines[i][0]);

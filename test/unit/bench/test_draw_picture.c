@@ -1,6 +1,7 @@
 /*
  * test_draw_picture.c: pictures have every link of the machine once in each direction, are drawn as
- * well-formed XML with unique ids, come back from JSON unchanged, and fold without losing a link.
+ * well-formed XML with unique ids, come back from JSON unchanged, fold without losing a link, and
+ * are written as graphs.
  */
 #include "test/support/test_config_support.h"
 
@@ -8,6 +9,7 @@
 #include <jansson.h>
 
 #include "bench/draw/picture_fold.h"
+#include "bench/draw/picture_format.h"
 #include "bench/draw/picture_json.h"
 #include "bench/draw/picture_svg.h"
 #include "hw/topology/topology.h"
@@ -246,6 +248,158 @@ static void folding_loses_nothing(void **state)
     }
 }
 
+/* ---- graphs ---------------------------------------------------------------------------------- */
+
+static char *graph_of(const struct picture *picture, enum picture_format format)
+{
+    struct cw_error error;
+    char *text = NULL;
+    size_t bytes;
+    FILE *const out = open_memstream(&text, &bytes);
+    assert_non_null(out);
+    assert_int_equal(picture_write(out, picture, format, &error), CW_OK);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+/* Two SIPs in a ring have two links each way, of 100 GB/s and 20 ns; after 1 us one was busy for
+ * 405 ns. */
+static void a_graph_has_the_attributes_of_its_links(void **state)
+{
+    (void)state;
+    struct cw_error error;
+    struct config *const config = machine_of(&machines[2]);
+    config->hw.link[HW_LINK_SIP_LINK].prop_ps = 20000;
+    struct picture *const picture = picture_create(&config->hw, 0, &error);
+    char *text = graph_of(picture, PICTURE_DOT);
+    assert_string_equal(text, "digraph machine {\n"
+                              "  label=\"2 SIPs, ring_1d\";\n"
+                              "  node [shape=box];\n"
+                              "  s0 [label=\"0\", kind=\"sip\"];\n"
+                              "  s1 [label=\"1\", kind=\"sip\"];\n"
+                              "  s0 -> s1 [kind=\"sip_link\", gbs=100, latency_ns=20, "
+                              "color=\"#0072b2\"];\n"
+                              "  s0 -> s1 [kind=\"sip_link\", gbs=100, latency_ns=20, "
+                              "color=\"#0072b2\"];\n"
+                              "  s1 -> s0 [kind=\"sip_link\", gbs=100, latency_ns=20, "
+                              "color=\"#0072b2\"];\n"
+                              "  s1 -> s0 [kind=\"sip_link\", gbs=100, latency_ns=20, "
+                              "color=\"#0072b2\"];\n"
+                              "}\n");
+    free(text);
+    assert_int_equal(picture_use(picture, 1000000, false, &error), CW_OK);
+    snprintf(picture->caption, sizeof picture->caption, "a < b & \"c\"\\");
+    struct picture_link *const link = picture_outer(picture, 0, picture->links[0].outlet);
+    link->bytes = 40500;
+    link->busy_ps = 405000;
+    link->queue_ps = 1500;
+    text = graph_of(picture, PICTURE_DOT);
+    assert_non_null(strstr(text, "label=\"2 SIPs, ring_1d: a < b & \\\"c\\\"\\\\\";"));
+    assert_non_null(strstr(text, "bytes=40500, busy_ns=405, busy_percent=40.5, "
+                                 "longest_queue_ns=1.5, color=\"#ec7014\""));
+    free(text);
+    text = graph_of(picture, PICTURE_GEXF);
+    assert_non_null(strstr(text, ": a &lt; b &amp; &quot;c&quot;\\</description>"));
+    assert_non_null(strstr(text, "<edge id=\"0\" source=\"s0\" target=\"s1\" weight=\"100\" "
+                                 "kind=\"sip_link\"><attvalues>"
+                                 "<attvalue for=\"kind\" value=\"sip_link\"/>"
+                                 "<attvalue for=\"gbs\" value=\"100\"/>"
+                                 "<attvalue for=\"latency_ns\" value=\"20\"/>"
+                                 "<attvalue for=\"bytes\" value=\"40500\"/>"
+                                 "<attvalue for=\"busy_ns\" value=\"405\"/>"
+                                 "<attvalue for=\"busy_percent\" value=\"40.5\"/>"
+                                 "<attvalue for=\"longest_queue_ns\" value=\"1.5\"/>"
+                                 "</attvalues></edge>"));
+    free(text);
+    picture_free(picture);
+    config_free(config);
+}
+
+struct gexf {
+    json_t *nodes, *edges, *attributes; /* objects: each id once */
+    bool of_edges;
+};
+
+static const char *value_of(const char **attributes, const char *name)
+{
+    for (; *attributes != NULL; attributes += 2)
+        if (strcmp(attributes[0], name) == 0)
+            return attributes[1];
+    fail_msg("no attribute %s", name);
+    return NULL;
+}
+
+static void add_id(json_t *ids, const char **attributes)
+{
+    const char *const id = value_of(attributes, "id");
+    if (json_object_get(ids, id) != NULL)
+        fail_msg("id %s stands twice", id);
+    json_object_set_new(ids, id, json_true());
+}
+
+static void on_gexf(void *arg, const char *name, const char **attributes)
+{
+    struct gexf *const gexf = arg;
+    if (strcmp(name, "attributes") == 0)
+        gexf->of_edges = strcmp(value_of(attributes, "class"), "edge") == 0;
+    if (strcmp(name, "attribute") == 0 && gexf->of_edges)
+        add_id(gexf->attributes, attributes);
+    if (strcmp(name, "node") == 0)
+        add_id(gexf->nodes, attributes);
+    if (strcmp(name, "attvalue") == 0 && json_object_size(gexf->edges) > 0)
+        assert_non_null(json_object_get(gexf->attributes, value_of(attributes, "for")));
+    if (strcmp(name, "edge") != 0)
+        return;
+    add_id(gexf->edges, attributes);
+    assert_non_null(json_object_get(gexf->nodes, value_of(attributes, "source")));
+    assert_non_null(json_object_get(gexf->nodes, value_of(attributes, "target")));
+}
+
+static size_t times_in(const char *text, const char *words)
+{
+    size_t count = 0;
+    for (const char *at = text; (at = strstr(at, words)) != NULL; at += strlen(words))
+        count++;
+    return count;
+}
+
+/* Every SIP and switch is a node, every link an edge between nodes, with attributes that are
+ * declared. */
+static void graphs_are_whole(void **state)
+{
+    (void)state;
+    struct cw_error error;
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++)
+        for (int used = 0; used < 2; used++) {
+            struct config *const config = machine_of(&machines[i]);
+            struct picture *const picture = picture_create(&config->hw, 0, &error);
+            const size_t nodes = config->hw.sip_count + hw_switches(&config->hw);
+            if (used)
+                use_all(picture);
+            char *text = graph_of(picture, PICTURE_GEXF);
+            struct gexf gexf = {json_object(), json_object(), json_object(), false};
+            const XML_Parser parser = XML_ParserCreate("UTF-8");
+            XML_SetUserData(parser, &gexf);
+            XML_SetElementHandler(parser, on_gexf, NULL);
+            assert_int_equal(XML_Parse(parser, text, (int)strlen(text), 1), XML_STATUS_OK);
+            XML_ParserFree(parser);
+            assert_int_equal(json_object_size(gexf.nodes), nodes);
+            assert_int_equal(json_object_size(gexf.edges), machines[i].links);
+            assert_int_equal(json_object_size(gexf.attributes), used ? 7 : 3);
+            json_decref(gexf.nodes);
+            json_decref(gexf.edges);
+            json_decref(gexf.attributes);
+            free(text);
+            text = graph_of(picture, PICTURE_DOT);
+            assert_int_equal(times_in(text, "kind=\"sip\"") + times_in(text, "kind=\"switch\""),
+                             nodes);
+            assert_int_equal(times_in(text, " -> "), machines[i].links);
+            free(text);
+            picture_free(picture);
+            config_free(config);
+        }
+}
+
 static void expect_refusal(json_t *object, const char *member, json_t *value, const char *words)
 {
     struct cw_error error = {.exit_code = CW_OK};
@@ -299,6 +453,8 @@ int main(void)
         cmocka_unit_test(drawings_are_whole),
         cmocka_unit_test(json_gives_the_same_drawing),
         cmocka_unit_test(folding_loses_nothing),
+        cmocka_unit_test(a_graph_has_the_attributes_of_its_links),
+        cmocka_unit_test(graphs_are_whole),
         cmocka_unit_test(other_json_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
