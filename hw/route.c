@@ -3,6 +3,7 @@
  */
 #include "hw/route.h"
 
+#include "hw/arithmetic.h"
 #include "hw/timing.h"
 
 enum hw_port hw_route_cube(const struct hw_config *hw, uint32_t at, uint32_t to)
@@ -25,6 +26,12 @@ enum hw_port hw_route_noc(const struct hw_config *hw, uint32_t at, uint32_t to, 
     return port;
 }
 
+uint32_t hw_route_key_of(uint32_t src, uint32_t dst, uint32_t queue)
+{
+    const uint64_t pair = (uint64_t)src << 32 | dst;
+    return (uint32_t)(hw_mix(hw_mix(pair) + queue) >> 32) & ~(uint32_t)HW_ROUTE_KEY_PASSED;
+}
+
 /* ---- whole paths --------------------------------------------------------------------------- */
 
 struct walk {
@@ -32,6 +39,7 @@ struct walk {
     hw_path_fn visit;
     void *arg;
     uint32_t sip, cube;
+    uint32_t key; /* hw_route_key() */
 };
 
 static void walk_step(const struct walk *walk, bool is_link, int kind, uint32_t index,
@@ -116,12 +124,14 @@ static enum hw_port walk_sips(struct walk *walk, uint32_t outlet, uint32_t to_si
     walk->cube = UINT32_MAX;
     for (;;) {
         struct hw_hop hop = hw_hop(hw, walk->sip, outlet);
+        walk->key = hw_route_key_at(hw, walk->sip, walk->key);
         walk_node(walk, HW_NODE_IO_PORT, UINT32_MAX, hw_side(hw, outlet));
         walk_outer(walk, &hop, UINT32_MAX, outlet);
         while (hw_is_switch(hw, hop.to)) {
             const uint32_t number = hop.to - hw->sip_count;
             walk_node(walk, hw_node_at(hw, hop.to), number, HW_PORT_NONE);
-            hop = hw_hop(hw, hop.to, hw_route_exit(hw, hop.to, to_sip));
+            walk->key = hw_route_key_at(hw, hop.to, walk->key);
+            hop = hw_hop(hw, hop.to, hw_route_exit(hw, hop.to, to_sip, walk->key));
             walk_outer(walk, &hop, number, hop.back);
         }
         walk->sip = hop.to;
@@ -130,7 +140,7 @@ static enum hw_port walk_sips(struct walk *walk, uint32_t outlet, uint32_t to_si
             return hop.in;
         walk_link(walk, HW_NODE_IO_PORT, HW_NODE_IO_HUB, UINT32_MAX, HW_PORT_NONE);
         walk_node(walk, HW_NODE_IO_HUB, UINT32_MAX, HW_PORT_NONE);
-        outlet = hw_route_exit(hw, walk->sip, to_sip);
+        outlet = hw_route_exit(hw, walk->sip, to_sip, walk->key);
         walk_link(walk, HW_NODE_IO_HUB, HW_NODE_IO_PORT, UINT32_MAX, hw_side(hw, outlet));
     }
 }
@@ -161,16 +171,17 @@ static void walk_memory(const struct walk *walk, uint32_t pe, enum hw_memory mem
 }
 
 void hw_path_walk(const struct hw_config *hw, struct hw_place from, struct hw_place to,
-                  enum hw_memory memory, uint32_t exit, hw_path_fn visit, void *arg)
+                  enum hw_memory memory, uint32_t exit, uint32_t queue, hw_path_fn visit, void *arg)
 {
-    struct walk walk = {hw, visit, arg, from.sip, from.cube};
+    struct walk walk = {hw, visit, arg, from.sip, from.cube, 0};
     uint32_t router = hw_pe_router(hw, from.pe);
     walk_node(&walk, HW_NODE_PE_DMA, from.pe, HW_PORT_NONE);
     walk_link(&walk, HW_NODE_PE_DMA, HW_NODE_ROUTER, from.pe, HW_PORT_NONE);
     walk_node(&walk, HW_NODE_ROUTER, router, HW_PORT_NONE);
     if (from.sip != to.sip) {
+        walk.key = hw_route_key(hw, hw_pe_index(hw, from), hw_pe_index(hw, to), queue);
         if (exit == HW_OUTLET_NONE)
-            exit = hw_route_exit(hw, from.sip, to.sip);
+            exit = hw_route_exit(hw, from.sip, to.sip, walk.key);
         const enum hw_port side = hw_side(hw, exit);
         router = walk_cubes(&walk, router, hw_edge_cube(hw, from.cube, side));
         walk_out(&walk, router, side, HW_NODE_IO_PORT);
@@ -207,10 +218,10 @@ static void add_cost(void *arg, const struct hw_path_step *s)
 }
 
 int64_t hw_path_ps(const struct hw_config *hw, struct hw_place from, struct hw_place to,
-                   enum hw_memory memory, uint32_t exit, uint64_t bytes)
+                   enum hw_memory memory, uint32_t exit, uint32_t queue, uint64_t bytes)
 {
     struct cost cost = {hw, bytes, 0, 0};
-    hw_path_walk(hw, from, to, memory, exit, add_cost, &cost);
+    hw_path_walk(hw, from, to, memory, exit, queue, add_cost, &cost);
     return cost.ps + cost.ser_ps_max;
 }
 
@@ -235,10 +246,10 @@ int64_t hw_slot_ps(const struct hw_config *hw, uint32_t pe, enum hw_memory memor
 }
 
 int64_t hw_tile_ps(const struct hw_config *hw, struct hw_place from, struct hw_place to,
-                   enum hw_memory slots, uint32_t exit, uint64_t bytes)
+                   enum hw_memory slots, uint32_t exit, uint32_t queue, uint64_t bytes)
 {
     if (!hw_has_slot_access(hw, slots))
-        return hw_path_ps(hw, from, to, slots, exit, bytes);
-    return hw_path_ps(hw, from, to, HW_MEMORY_NONE, exit, bytes) +
+        return hw_path_ps(hw, from, to, slots, exit, queue, bytes);
+    return hw_path_ps(hw, from, to, HW_MEMORY_NONE, exit, queue, bytes) +
            (hw->slot_access[slots].read_only ? 0 : hw_slot_ps(hw, to.pe, slots, bytes));
 }

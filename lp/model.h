@@ -543,9 +543,10 @@ static inline uint32_t lp_switch_at(const struct lp_model *m, uint32_t lp)
 }
 /* The SIP from which a switch sees what it sends on: the one that comes next, or, before another
  * switch, the destination. */
-static inline uint32_t lp_sip_ahead(const struct lp_model *m, uint32_t stop, uint32_t to_sip)
+static inline uint32_t lp_sip_ahead(const struct lp_model *m, uint32_t stop, uint32_t to_sip,
+                                    uint32_t key)
 {
-    const uint32_t next = hw_hop(&m->hw, stop, hw_route_exit(&m->hw, stop, to_sip)).to;
+    const uint32_t next = hw_hop(&m->hw, stop, hw_route_exit(&m->hw, stop, to_sip, key)).to;
     return hw_is_switch(&m->hw, next) ? to_sip : next;
 }
 /* The link of a switch's outlet, by its number in the switch's state: in a folded machine it leads
@@ -609,10 +610,11 @@ enum lp_transfer_kind {
     LP_TRANSFER_SIGNAL     /* control, from io_cpu to io_cpu; seq: an operation, dir: what is said
                               of it (fabric/sequencer.c) */
 };
-enum { LP_TRANSFER_LAST = 1 };    /* flag: the last chunk, or the whole, of its transfer */
-enum { LP_TRANSFER_REDUCE = 2 };  /* flag: a put_reduce */
-enum { LP_TRANSFER_DIRECT = 4 };  /* flag: a store that does not pass the destination's PE_DMA */
-enum { LP_TRANSFER_OUTSIDE = 8 }; /* flag: it comes to the IO die from outside the SIP */
+enum { LP_TRANSFER_LAST = 1 };     /* flag: the last chunk, or the whole, of its transfer */
+enum { LP_TRANSFER_REDUCE = 2 };   /* flag: a put_reduce */
+enum { LP_TRANSFER_DIRECT = 4 };   /* flag: a store that does not pass the destination's PE_DMA */
+enum { LP_TRANSFER_OUTSIDE = 8 };  /* flag: it comes to the IO die from outside the SIP */
+enum { LP_TRANSFER_PASSED = 128 }; /* flag: HW_ROUTE_KEY_PASSED of its route */
 
 /* A transfer between two LPs; the event's time is its tail's. 40 bytes. */
 struct lp_transfer {
@@ -636,14 +638,37 @@ _Static_assert(sizeof(struct lp_transfer) == 40, "72 bytes with the event's head
 enum { LP_TRANSFER_QUEUE_SHIFT = 4 };
 static inline uint32_t lp_queue_of(const struct lp_transfer *transfer)
 {
-    return transfer->flags >> LP_TRANSFER_QUEUE_SHIFT;
+    return transfer->flags >> LP_TRANSFER_QUEUE_SHIFT & (LP_PE_QUEUES_MAX - 1);
+}
+_Static_assert(LP_PE_QUEUES_MAX - 1 < LP_TRANSFER_PASSED >> LP_TRANSFER_QUEUE_SHIFT,
+               "bits of flags");
+
+/* hw_route_key(): of tiles and credits `dir` is a queue's, of others it has another meaning. */
+static inline uint32_t lp_route_key(const struct lp_model *m, const struct lp_transfer *transfer)
+{
+    if (__builtin_expect(!m->hw.sip_topology->hashes, 1))
+        return 0;
+    const bool of_queue =
+        transfer->kind == LP_TRANSFER_TILE || transfer->kind == LP_TRANSFER_CREDIT;
+    return hw_route_key_of(transfer->src, transfer->dst, of_queue ? transfer->dir : HW_DIRS_MAX) |
+           (transfer->flags & LP_TRANSFER_PASSED ? HW_ROUTE_KEY_PASSED : 0);
+}
+/* The transfer leaves this stop. */
+static inline void lp_route_left(const struct lp_model *m, uint32_t stop,
+                                 struct lp_transfer *transfer)
+{
+    if (__builtin_expect(m->hw.sip_topology->hashes, 0) &&
+        (hw_route_key_at(&m->hw, stop, lp_route_key(m, transfer)) & HW_ROUTE_KEY_PASSED))
+        transfer->flags |= LP_TRANSFER_PASSED;
 }
 
 /* The outlet by which a transfer leaves the SIP that it comes from. */
 static inline uint32_t lp_outlet_of(const struct lp_model *m, const struct lp_transfer *transfer,
                                     uint32_t sip, uint32_t to_sip)
 {
-    return transfer->exit != HW_OUTLET_NONE ? transfer->exit : hw_route_exit(&m->hw, sip, to_sip);
+    return transfer->exit != HW_OUTLET_NONE
+               ? transfer->exit
+               : hw_route_exit(&m->hw, sip, to_sip, lp_route_key(m, transfer));
 }
 
 struct lp_signal {

@@ -38,7 +38,8 @@ static size_t place_of(const struct lp_model *m, const struct cw_event *event)
         (const struct lp_transfer *)(const void *)event->payload;
     const uint32_t number = lp_switch_at(m, event->lp);
     const uint32_t stop = m->hw.sip_count + number;
-    const uint32_t outlet = hw_route_exit(&m->hw, stop, lp_sip_of(m, transfer->dst));
+    const uint32_t outlet =
+        hw_route_exit(&m->hw, stop, lp_sip_of(m, transfer->dst), lp_route_key(m, transfer));
     return m->lps.first_switch +
            (size_t)(event->lp - m->lps.first_switch) * m->links.count[LP_OF_SWITCH] +
            lp_switch_link(m, number, outlet, hw_hop(&m->hw, stop, outlet).to);

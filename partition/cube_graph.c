@@ -107,7 +107,7 @@ enum { HOME_HOPS = 16 };
 static uint32_t home_of(const struct hw_config *hw, uint32_t stop)
 {
     for (uint32_t hops = 0; hw_is_switch(hw, stop) && hops < HOME_HOPS; hops++)
-        stop = hw_hop(hw, stop, hw_route_exit(hw, stop, 0)).to;
+        stop = hw_hop(hw, stop, hw_route_exit(hw, stop, 0, HW_ROUTE_KEY_PASSED)).to;
     return hw_is_switch(hw, stop) ? 0 : stop;
 }
 

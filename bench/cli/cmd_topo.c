@@ -139,8 +139,8 @@ static void print_path(const struct config *config, struct hw_place from, struct
     struct walked_path path = {.hw = &config->hw, .bytes = config->ccl.queues.slot_bytes};
     printf("\nA tile of %u bytes from PE_DMA to the receive slot, in ns, on an idle fabric:\n",
            config->ccl.queues.slot_bytes);
-    hw_path_walk(&config->hw, from, to, config->ccl.queues.slots, HW_OUTLET_NONE, print_step,
-                 &path);
+    hw_path_walk(&config->hw, from, to, config->ccl.queues.slots, HW_OUTLET_NONE, HW_DIRS_MAX,
+                 print_step, &path);
     printf("latency ");
     print_path_ns(path.latency_ps);
     printf(" + longest serialisation ");

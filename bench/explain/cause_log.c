@@ -363,7 +363,7 @@ static void turn_at_switch(const struct cause_log *log, uint32_t lp, struct turn
     entry->to_lp = whole->lps.first_io_die + to;
     entry->to_sip = to;
     entry->to_link =
-        hw_route_exit(&whole->hw, whole->hw.sip_count + lp - whole->lps.first_switch, to);
+        hw_route_exit(&whole->hw, whole->hw.sip_count + lp - whole->lps.first_switch, to, 0);
     entry->is_turned = true;
 }
 

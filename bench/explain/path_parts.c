@@ -106,18 +106,31 @@ static void take_credit_step(void *arg, const struct hw_path_step *step)
 }
 
 static int64_t walk_credit(struct resolving *r, const struct hw_config *hw, uint32_t from,
-                           uint32_t to, uint32_t exit, bool adding)
+                           uint32_t to, uint32_t exit, uint32_t queue, bool adding)
 {
     struct credit_way way = {.hw = hw, .r = adding ? r : NULL, .bytes = r->m->config.credit_bytes};
-    hw_path_walk(hw, hw_place_of(hw, from), hw_place_of(hw, to), HW_MEMORY_NONE, exit,
+    hw_path_walk(hw, hw_place_of(hw, from), hw_place_of(hw, to), HW_MEMORY_NONE, exit, queue,
                  take_credit_step, &way);
     if (adding)
         add(r, PATH_SERIAL, way.slowest, UINT16_MAX, way.ser_ps);
     return way.ps + way.ser_ps;
 }
 
+/* Whether a credit from a PE to another, by this outlet, takes so long; then its parts are added.
+ */
+static bool added_credit(struct resolving *r, uint32_t from, uint32_t to, uint32_t exit, int64_t ps)
+{
+    const struct hw_config *const hw = &r->m->hw;
+    for (uint32_t queue = hw->sip_topology->hashes ? 0 : HW_DIRS_MAX; queue <= HW_DIRS_MAX; queue++)
+        if (walk_credit(r, hw, from, to, exit, queue, false) == ps) {
+            (void)walk_credit(r, r->hw, from, to, exit, queue, true);
+            return true;
+        }
+    return false;
+}
+
 /* A credit takes the idle time of its path. That time shows by which outlet the path leaves the
- * SIP. */
+ * SIP, and, where routes depend on that, of which queue it is. */
 static void add_credit(struct resolving *r, uint32_t from, uint32_t to, int64_t ps)
 {
     const struct hw_config *const hw = &r->m->hw;
@@ -131,8 +144,7 @@ static void add_credit(struct resolving *r, uint32_t from, uint32_t to, int64_t 
             (exit == HW_OUTLET_NONE || hw_place_of(hw, from).sip == hw_place_of(hw, to).sip ||
              hw_hop(hw, hw_place_of(hw, from).sip, exit).link == HW_LINK_KINDS))
             continue;
-        if (walk_credit(r, hw, from, to, exit, false) == ps) {
-            (void)walk_credit(r, r->hw, from, to, exit, true);
+        if (added_credit(r, from, to, exit, ps)) {
             r->credit = false;
             return;
         }

@@ -124,6 +124,7 @@ static struct hw_bound shift_bound(const struct bench_session *session, uint64_t
     const enum hw_memory slots = session->config->ccl.queues.slots;
     const uint32_t tiles = session->options->tiles, of_sip = hw_pes(hw) * hw_cubes(hw);
     const bool global = dir >= HW_DIR_GLOBAL_N && dir <= HW_DIR_GLOBAL_W;
+    const uint32_t queue = (uint32_t)dir ^ 1;
     const bool pe0 = session->config->ccl.wiring == CCL_WIRING_PE0;
     struct hw_bound bound = {.by = "path"};
     struct loads loads = {0};
@@ -135,12 +136,12 @@ static struct hw_bound shift_bound(const struct bench_session *session, uint64_t
         if ((pe0 && from.pe != 0) || !hw_dir_neighbour(hw, from, dir, &to))
             continue;
         const uint32_t outlet = global ? hw_route_global_exit(hw, from.sip, dir) : HW_OUTLET_NONE;
-        const int64_t ps = hw_tile_ps(hw, from, to, slots, outlet, bytes) +
+        const int64_t ps = hw_tile_ps(hw, from, to, slots, outlet, queue, bytes) +
                            hw_ser_ps(&hw->link[HW_LINK_PE_NOC], bytes * (tiles - 1ull));
         bound.ps = ps > bound.ps ? ps : bound.ps;
         loads.nodes = 0;
         hw_path_walk(hw, from, to, hw_has_slot_access(hw, slots) ? HW_MEMORY_NONE : slots, outlet,
-                     count_link, &loads);
+                     queue, count_link, &loads);
     }
     for (size_t i = 0; i < loads.places; i++) {
         const struct load *const load = &loads.place[i];

@@ -50,7 +50,8 @@ static int64_t path_ps(const struct bench_session *session, struct hw_place from
                                  : pair_direction(session->config, from, to);
     const bool global = dir >= HW_DIR_GLOBAL_N && dir <= HW_DIR_GLOBAL_W;
     return hw_tile_ps(hw, from, to, session->config->ccl.queues.slots,
-                      global ? hw_route_global_exit(hw, from.sip, dir) : HW_OUTLET_NONE, bytes);
+                      global ? hw_route_global_exit(hw, from.sip, dir) : HW_OUTLET_NONE,
+                      dir == HW_DIR_PEER ? dir : (uint32_t)dir ^ 1, bytes);
 }
 
 struct hw_bound pair_bound(const struct bench_session *session, uint64_t bytes)

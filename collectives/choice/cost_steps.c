@@ -251,8 +251,9 @@ static void notify(struct walk *w, uint32_t number, int64_t now_ps)
     const struct hw_config *const hw = w->call->hw;
     const struct hw_place from = place_of(w, transfer->put.from),
                           to = place_of(w, transfer->put.to);
-    transfer->ends_ps = now_ps + hw_notify_wire_ps(hw) +
-                        hw_path_ps(hw, from, to, HW_MEMORY_NONE, HW_OUTLET_NONE, NOTICE_BYTES);
+    transfer->ends_ps =
+        now_ps + hw_notify_wire_ps(hw) +
+        hw_path_ps(hw, from, to, HW_MEMORY_NONE, HW_OUTLET_NONE, HW_DIRS_MAX, NOTICE_BYTES);
     transfer->ends_ps = later(transfer->ends_ps, w->put_ends_ps[to.sip]);
     if (w->put_to[to.sip] != 0) {
         struct transfer *const put = &w->transfer[w->put_to[to.sip] - 1];

@@ -21,8 +21,9 @@ struct cost_times cost_times_of(const struct ccl_call *call)
         .wait_ps = cpu,
         .issue_ps = cpu + hw->overhead_ps[HW_NODE_PE_SCHEDULER] + hw->overhead_ps[HW_NODE_PE_MMU],
         .queue_ps = cpu + hw->overhead_ps[HW_NODE_PE_IPCQ],
-        .notice_ps = 2 * cpu + hw->overhead_ps[HW_NODE_PE_IPCQ] + hw_notify_wire_ps(hw) +
-                     hw_path_ps(hw, here, here, HW_MEMORY_NONE, HW_OUTLET_NONE, NOTICE_BYTES)};
+        .notice_ps =
+            2 * cpu + hw->overhead_ps[HW_NODE_PE_IPCQ] + hw_notify_wire_ps(hw) +
+            hw_path_ps(hw, here, here, HW_MEMORY_NONE, HW_OUTLET_NONE, HW_DIRS_MAX, NOTICE_BYTES)};
 }
 
 static bool is_same_place(struct hw_place a, struct hw_place b)
@@ -45,8 +46,8 @@ int64_t cost_load_latency_ps(const struct cost_times *t, struct hw_place own, st
     if (is_same_place(own, home))
         return 2 * (dma + own_way_ps(hw)) + hbm + end;
     /* there and back between the two PE_DMAs, but the home's own is not passed */
-    return hw_path_ps(hw, own, home, HW_MEMORY_NONE, HW_OUTLET_NONE, 0) +
-           hw_path_ps(hw, home, own, HW_MEMORY_TCM, HW_OUTLET_NONE, 0) - 2 * dma + hbm;
+    return hw_path_ps(hw, own, home, HW_MEMORY_NONE, HW_OUTLET_NONE, HW_DIRS_MAX, 0) +
+           hw_path_ps(hw, home, own, HW_MEMORY_TCM, HW_OUTLET_NONE, HW_DIRS_MAX, 0) - 2 * dma + hbm;
 }
 
 int64_t cost_store_latency_ps(const struct cost_times *t, struct hw_place own, struct hw_place home)
@@ -55,8 +56,8 @@ int64_t cost_store_latency_ps(const struct cost_times *t, struct hw_place own, s
     if (is_same_place(own, home))
         return 2 * (hw->overhead_ps[HW_NODE_PE_DMA] + own_way_ps(hw)) +
                hw->overhead_ps[HW_NODE_HBM];
-    return hw_path_ps(hw, own, home, HW_MEMORY_HBM, HW_OUTLET_NONE, 0) +
-           hw_path_ps(hw, home, own, HW_MEMORY_NONE, HW_OUTLET_NONE, 0);
+    return hw_path_ps(hw, own, home, HW_MEMORY_HBM, HW_OUTLET_NONE, HW_DIRS_MAX, 0) +
+           hw_path_ps(hw, home, own, HW_MEMORY_NONE, HW_OUTLET_NONE, HW_DIRS_MAX, 0);
 }
 
 int64_t cost_copy_latency_ps(const struct cost_times *t)
@@ -238,8 +239,8 @@ static void walk_route(const struct hw_config *hw, struct hw_place from, struct 
 {
     struct route_walk walk = {.hw = hw, .route = route};
     *route = (struct cost_route){0};
-    hw_path_walk(hw, from, to, memory, exit, note_step, &walk);
-    route->latency_ps = hw_path_ps(hw, from, to, memory, exit, 0);
+    hw_path_walk(hw, from, to, memory, exit, HW_DIRS_MAX, note_step, &walk);
+    route->latency_ps = hw_path_ps(hw, from, to, memory, exit, HW_DIRS_MAX, 0);
 }
 
 uint32_t cost_hops(const struct hw_config *hw, struct hw_place from, struct hw_place to)
@@ -264,7 +265,7 @@ void cost_route_of(const struct ccl_call *call, struct hw_place from, struct hw_
     walk_route(hw, from, to, HW_MEMORY_TCM, exit, route);
     route->latency_ps += hw->ipcq_wire_ps;
     route->credit_ps =
-        hw_path_ps(hw, to, from, HW_MEMORY_NONE, back, call->ccl->queues.credit_bytes);
+        hw_path_ps(hw, to, from, HW_MEMORY_NONE, back, HW_DIRS_MAX, call->ccl->queues.credit_bytes);
 }
 
 int64_t cost_travel_ps(const struct cost_route *route, const struct cost_links *links,

@@ -179,8 +179,8 @@ char schedule_other_way(const struct hw_config *hw, uint32_t sip, uint32_t to_si
         joined |= is_ring_of_two(&dims.at[d], sip, to_sip);
     for (const char *letter = "NSEWUD"; joined && *letter != '\0'; letter++) {
         const uint32_t outlet = hw_named_outlet(hw, sip, *letter);
-        if (outlet != HW_OUTLET_NONE && outlet != hw_route_exit(hw, sip, to_sip) &&
-            hw_route_next_sip(hw, sip, outlet, to_sip) == to_sip)
+        if (outlet != HW_OUTLET_NONE && outlet != hw_route_exit(hw, sip, to_sip, 0) &&
+            hw_route_next_sip(hw, sip, outlet, to_sip, 0) == to_sip)
             return *letter;
     }
     return '\0';

@@ -415,8 +415,8 @@ static bool keeps_route(const struct hw_config *hw, const struct hw_fold *fold,
 {
     const struct hw_topology_ops *const t = hw->sip_topology;
     const uint32_t sip2 = turned(digit, sip), to2 = turned(digit, to);
-    const uint32_t outlet = t->exit(hw, sip, to);
-    if (t->exit(hw, sip2, to2) != outlet)
+    const uint32_t outlet = t->exit(hw, sip, to, 0);
+    if (t->exit(hw, sip2, to2, 0) != outlet)
         return false;
     const struct hw_hop out = hw_hop(hw, sip, outlet), out2 = hw_hop(hw, sip2, outlet);
     if (!hw_is_switch(hw, out.to))
@@ -425,8 +425,8 @@ static bool keeps_route(const struct hw_config *hw, const struct hw_fold *fold,
         hw_fold_switch_index(fold, out.to - hw->sip_count) !=
             hw_fold_switch_index(fold, out2.to - hw->sip_count))
         return false;
-    const struct hw_hop down = hw_hop(hw, out.to, t->exit(hw, out.to, to)),
-                        down2 = hw_hop(hw, out2.to, t->exit(hw, out2.to, to2));
+    const struct hw_hop down = hw_hop(hw, out.to, t->exit(hw, out.to, to, 0)),
+                        down2 = hw_hop(hw, out2.to, t->exit(hw, out2.to, to2, 0));
     return is_like(&down, &down2) && down2.to == turned(digit, down.to);
 }
 

@@ -79,8 +79,9 @@ static struct hw_hop graph_hop(const struct hw_config *hw, uint32_t stop, uint32
                                         : (struct hw_hop){.link = HW_LINK_KINDS};
 }
 
-static uint32_t graph_exit(const struct hw_config *hw, uint32_t stop, uint32_t to_sip)
+static uint32_t graph_exit(const struct hw_config *hw, uint32_t stop, uint32_t to_sip, uint32_t key)
 {
+    (void)key;
     const struct graph *const g = graph_of(hw);
     return g->row[stop] != NULL ? g->row[stop][to_sip] : g->only[stop];
 }

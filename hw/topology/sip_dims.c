@@ -310,8 +310,9 @@ static uint32_t index_towards(const struct hw_sip_dim *dim, uint32_t from, uint3
     }
 }
 
-uint32_t hw_sip_dims_exit(const struct hw_config *hw, uint32_t stop, uint32_t to_sip)
+uint32_t hw_sip_dims_exit(const struct hw_config *hw, uint32_t stop, uint32_t to_sip, uint32_t key)
 {
+    (void)key;
     uint32_t place = 0, first;
     if (hw_is_switch(hw, stop)) {
         const uint32_t k = dim_of_switch(hw, stop - hw->sip_count, &first);

@@ -37,7 +37,7 @@ uint32_t hw_sip_dims_outlets(const struct hw_config *hw);
 uint32_t hw_sip_dims_switch_outlets(const struct hw_config *hw);
 enum hw_port hw_sip_dims_side(const struct hw_config *hw, uint32_t outlet);
 struct hw_hop hw_sip_dims_hop(const struct hw_config *hw, uint32_t stop, uint32_t outlet);
-uint32_t hw_sip_dims_exit(const struct hw_config *hw, uint32_t stop, uint32_t to_sip);
+uint32_t hw_sip_dims_exit(const struct hw_config *hw, uint32_t stop, uint32_t to_sip, uint32_t key);
 
 /* The name of an outlet: "E", "W", "S", "N", "D", "U" of rings and lines of the first three
  * dimensions, "+4" and "-4" of the fourth, "+1 of 7" of full ones, "switch" of switches. */

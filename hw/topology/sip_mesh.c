@@ -4,8 +4,9 @@
  */
 #include "hw/topology/sip_grid.h"
 
-static uint32_t mesh_exit(const struct hw_config *hw, uint32_t stop, uint32_t to_sip)
+static uint32_t mesh_exit(const struct hw_config *hw, uint32_t stop, uint32_t to_sip, uint32_t key)
 {
+    (void)key;
     return hw_grid_route((struct hw_grid){hw->sip_w, hw->sip_h, false}, stop, to_sip);
 }
 

@@ -58,8 +58,9 @@ static bool pair_fit(uint32_t sips, struct hw_sip_size given, struct hw_sip_size
 
 /* By sio to the other die of the package, else by hccs, to the destination or to its mate. A switch
  * reaches the SIPs of its own parity only. */
-static uint32_t pair_exit(const struct hw_config *hw, uint32_t stop, uint32_t to_sip)
+static uint32_t pair_exit(const struct hw_config *hw, uint32_t stop, uint32_t to_sip, uint32_t key)
 {
+    (void)key;
     if (stop >= hw->sip_count)
         return (to_sip & 1) == stop - hw->sip_count ? to_sip : to_sip ^ 1;
     return to_sip == (stop ^ 1) ? HW_PORT_E : HW_PORT_N;

@@ -29,8 +29,10 @@ static struct hw_hop switch_hop(const struct hw_config *hw, uint32_t stop, uint3
     return (struct hw_hop){.link = HW_LINK_KINDS};
 }
 
-static uint32_t switch_exit(const struct hw_config *hw, uint32_t stop, uint32_t to_sip)
+static uint32_t switch_exit(const struct hw_config *hw, uint32_t stop, uint32_t to_sip,
+                            uint32_t key)
 {
+    (void)key;
     return stop == hw->sip_count ? to_sip : HW_PORT_E;
 }
 

@@ -85,7 +85,9 @@ struct hw_topology_ops {
                      other */
     bool is_3d;   /* its size has a depth */
     enum hw_sip_lines lines;
-    bool paired; /* SIPs 2i and 2i + 1 are the two dies of a package */
+    bool paired;       /* SIPs 2i and 2i + 1 are the two dies of a package */
+    bool is_irregular; /* what holds of one SIP's links and routes need not hold of another's */
+    bool hashes;       /* routes depend on their key */
 
     /* ---- structure --------------------------------------------------------------------------- */
     /* The SIP that the global direction of this port leads to; false: there is no such direction.
@@ -118,8 +120,11 @@ struct hw_topology_ops {
 
     /* ---- routes ------------------------------------------------------------------------------ */
     /* The outlet by which a transfer that is at a stop leaves it for `to_sip`, another stop. It has
-     * a link. Following it from there on reaches `to_sip`. */
-    uint32_t (*exit)(const struct hw_config *hw, uint32_t stop, uint32_t to_sip);
+     * a link. Following it from there on reaches `to_sip`. `key`: which of several routes the
+     * transfer takes (hw_route_key()). */
+    uint32_t (*exit)(const struct hw_config *hw, uint32_t stop, uint32_t to_sip, uint32_t key);
+    /* The key from this stop on: a route by way of a stop has come there. NULL: as before. */
+    uint32_t (*key_at)(const struct hw_config *hw, uint32_t stop, uint32_t key);
 
     /* hw_sip_dims_of(). NULL: hw->sip_dims. */
     struct hw_sip_dims (*dims)(const struct hw_config *hw);

@@ -88,9 +88,10 @@ static void leave_sip(struct die_view *view, const struct cw_event *event, struc
     transfer->port = (uint8_t)hop.in;
     transfer->exit = HW_OUTLET_NONE;
     transfer->flags |= LP_TRANSFER_OUTSIDE;
+    lp_route_left(m, view->sip, transfer);
     const struct lp_sender sender = lp_sender_of(event);
     if (to_switch) {
-        const uint32_t next = lp_sip_ahead(m, hop.to, to_sip);
+        const uint32_t next = lp_sip_ahead(m, hop.to, to_sip, lp_route_key(m, transfer));
         lp_forward_out(view->ctx, lp_of_switch(m, hop.to - m->hw.sip_count), LP_EVENT_TRANSFER,
                        sender, lp_entity_seen(m, sender.entity, view->sip, next), transfer, flight);
         lp_watch_crossing(view->ctx, m, view->sip, LP_AT_SWITCH, flight->tau_ps);
@@ -135,7 +136,7 @@ static void enter_io_port(struct die_view *view, const struct cw_event *event)
         /* the cubes have chosen the port by the same outlet */
         leave_sip(view, event, &flight, &transfer, lp_outlet_of(m, &transfer, view->sip, to_sip));
     } else {
-        const uint32_t out = hw_route_exit(&m->hw, view->sip, to_sip);
+        const uint32_t out = hw_route_exit(&m->hw, view->sip, to_sip, lp_route_key(m, &transfer));
         cross_io_die_link(view, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_HUB_IN] + port,
                           HW_NODE_IO_HUB);
         cross_io_die_link(view, &flight, HW_LINK_HUB,
@@ -183,7 +184,8 @@ static void io_cpu_done(struct die_view *view, const struct cw_event *event)
     cross_io_die_link(view, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_FROM_IO_CPU],
                       HW_NODE_IO_HUB);
     if (signals) {
-        const uint32_t out = hw_route_exit(&m->hw, view->sip, lp_sip_of(m, transfer.dst));
+        const uint32_t out = hw_route_exit(&m->hw, view->sip, lp_sip_of(m, transfer.dst),
+                                           lp_route_key(m, &transfer));
         cross_io_die_link(view, &flight, HW_LINK_HUB,
                           m->links.first[LP_LINKS_HUB_OUT] + hw_side(&m->hw, out), HW_NODE_IO_PORT);
         leave_sip(view, event, &flight, &transfer, out);
@@ -231,7 +233,8 @@ static void switch_handle(struct cw_ctx *ctx, const void *state, const struct cw
     struct lp_transfer transfer = *LP_PAYLOAD(ctx, event, struct lp_transfer);
     const uint32_t number = lp_switch_at(m, event->lp), stop = m->hw.sip_count + number;
     const uint32_t dst_sip = lp_sip_of(m, transfer.dst);
-    const uint32_t outlet = hw_route_exit(&m->hw, stop, dst_sip);
+    const uint32_t outlet = hw_route_exit(&m->hw, stop, dst_sip, lp_route_key(m, &transfer));
+    lp_route_left(m, stop, &transfer);
     const struct hw_hop hop = hw_hop(&m->hw, stop, outlet);
     const uint32_t at = lp_switch_link(m, number, outlet, hop.to);
     cw_check(ctx, hop.link < HW_LINK_KINDS && at < m->links.count[LP_OF_SWITCH]);
@@ -256,7 +259,8 @@ static void switch_handle(struct cw_ctx *ctx, const void *state, const struct cw
     const struct lp_sender sender = lp_sender_of(event);
     if (to_switch) {
         lp_forward_out(ctx, lp_of_switch(m, hop.to - m->hw.sip_count), LP_EVENT_TRANSFER, sender,
-                       lp_entity_seen(m, event->entity, ahead, lp_sip_ahead(m, hop.to, dst_sip)),
+                       lp_entity_seen(m, event->entity, ahead,
+                                      lp_sip_ahead(m, hop.to, dst_sip, lp_route_key(m, &transfer))),
                        &transfer, &flight);
         return;
     }

@@ -395,7 +395,7 @@ static int64_t rounds_ps(const struct lp_model *m, uint32_t rounds, const struct
         return 0;
     return (rounds - 1) * (m->hw.ipcq_wire_ps +
                            hw_path_ps(&m->hw, lp_place_of(m, tile->src), lp_place_of(m, tile->dst),
-                                      (enum hw_memory)tile->memory, tile->exit, 0));
+                                      (enum hw_memory)tile->memory, tile->exit, tile->dir, 0));
 }
 
 /* The number of the piece that follows `before` bytes of its transfer. */

@@ -99,7 +99,7 @@ static uint32_t kind_of_down(const struct lp_model *m, uint32_t number, uint32_t
     const uint32_t stop = m->hw.sip_count + number;
     return hw_hop(&m->hw, stop,
                   m->fold == NULL ? unit
-                                  : hw_route_exit(&m->hw, stop, lp_switch_next(m, number, unit)))
+                                  : hw_route_exit(&m->hw, stop, lp_switch_next(m, number, unit), 0))
         .link;
 }
 
@@ -257,7 +257,7 @@ struct lp_link_use lp_link_member(const struct lp_model *m, const struct lp_link
     if (m->fold != NULL && of_switch) {
         member.number = hw_fold_member(m->fold, use->number, k);
         member.sip = hw_fold_switch_with(m->fold, use->sip, member.number);
-        member.unit = hw_route_exit(&m->hw, m->hw.sip_count + member.sip, member.number);
+        member.unit = hw_route_exit(&m->hw, m->hw.sip_count + member.sip, member.number, 0);
     } else if (m->fold != NULL) {
         member.sip = hw_fold_member(m->fold, use->sip, k);
     }

@@ -112,8 +112,8 @@ static int64_t move_ps(const struct tl *tl, uint8_t kind, uint64_t bytes)
              : 0;
     const enum hw_node_kind node =
         memory == HW_MEMORY_TCM ? HW_NODE_PE_TCM : lp_memory_node(memory);
-    return hw_path_ps(hw, here, there, memory, HW_OUTLET_NONE, bytes) +
-           hw_path_ps(hw, here, there, memory, HW_OUTLET_NONE, 0) - past_ps -
+    return hw_path_ps(hw, here, there, memory, HW_OUTLET_NONE, HW_DIRS_MAX, bytes) +
+           hw_path_ps(hw, here, there, memory, HW_OUTLET_NONE, HW_DIRS_MAX, 0) - past_ps -
            hw->overhead_ps[node] + (loads ? tcm_ps : 0);
 }
 

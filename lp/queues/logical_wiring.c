@@ -592,7 +592,7 @@ static void finish_lanes(const struct build *build, uint32_t rank, enum hw_dir d
         wire->exit = (uint8_t)exit_of(build, pe, &build->wiring->name[build->wiring->named[at]]);
         wire->credit_ps =
             hw_path_ps(request->hw, hw_place_of(request->hw, pe), hw_place_of(request->hw, peer),
-                       HW_MEMORY_NONE, wire->exit, request->credit_bytes);
+                       HW_MEMORY_NONE, wire->exit, wire->peer_dir, request->credit_bytes);
     }
 }
 

@@ -463,7 +463,7 @@ static int64_t credit_from(const struct lp_plan *plan, struct hw_place from, enu
     return hw_path_ps(&plan->hw, from, to, HW_MEMORY_NONE,
                       is_between_sips(dir) ? hw_route_global_exit(&plan->hw, from.sip, dir)
                                            : HW_OUTLET_NONE,
-                      plan->queues.credit_bytes);
+                      (uint32_t)dir ^ 1, plan->queues.credit_bytes);
 }
 
 /* Asks the first SIP that has the direction, which on open lines need not be SIP 0. A credit takes
@@ -473,19 +473,21 @@ static int64_t credit_latency(const struct lp_plan *plan, uint32_t cube, uint32_
                               enum hw_dir dir)
 {
     int64_t ps = 0;
-    const bool differs = is_between_sips(dir) && plan->hw.sip_topology->lines == HW_SIP_LINES_OPEN;
+    const bool differs =
+        is_between_sips(dir) &&
+        (plan->hw.sip_topology->lines == HW_SIP_LINES_OPEN || plan->hw.sip_topology->is_irregular);
     for (uint32_t sip = 0; sip < (differs ? plan->hw.sip_count : 1) && ps == 0; sip++)
         ps = credit_from(plan, (struct hw_place){sip, cube, pe}, dir);
     return ps;
 }
 
 /* Neighbours in the global directions may be several links apart, more in one SIP than in another,
- * where SIPs are more than a grid (hw/topology/sip_dims.h). */
+ * where SIPs are more than a grid (hw/topology/sip_dims.h), or irregular. */
 static bool compute_sip_credits(struct lp_plan *plan)
 {
     const uint32_t sip_pes = plan->by_sip_pes.value;
     const uint32_t sips = plan->fold == NULL ? plan->hw.sip_count : plan->fold->sips;
-    if (plan->hw.sip_dims.count < 2)
+    if (plan->hw.sip_dims.count < 2 && !plan->hw.sip_topology->is_irregular)
         return true;
     plan->sip_credit_ps = calloc((size_t)sips * sip_pes * HW_PORTS, sizeof *plan->sip_credit_ps);
     int64_t *next = plan->sip_credit_ps;
@@ -572,9 +574,9 @@ static bool fill_plan(struct lp_plan *plan)
 {
     const uint32_t *pair = plan->pair;
     for (int end = 0; end < 2 && has_pair(plan); end++)
-        plan->pair_credit_ps[end] = hw_path_ps(&plan->hw, hw_place_of(&plan->hw, pair[end]),
-                                               hw_place_of(&plan->hw, pair[!end]), HW_MEMORY_NONE,
-                                               HW_OUTLET_NONE, plan->queues.credit_bytes);
+        plan->pair_credit_ps[end] = hw_path_ps(
+            &plan->hw, hw_place_of(&plan->hw, pair[end]), hw_place_of(&plan->hw, pair[!end]),
+            HW_MEMORY_NONE, HW_OUTLET_NONE, HW_DIR_PEER, plan->queues.credit_bytes);
     if (plan->wiring == NULL)
         return find_peers(plan) && compute_credits(plan) && compute_sip_credits(plan) &&
                place_rings(plan);
@@ -861,7 +863,7 @@ static bool point_end(struct lp_plan *plan, struct lp_end from, struct lp_end to
                           there = hw_place_of(&plan->hw, to.pe);
     const struct laid_end laid = {to.pe, to.dir,
                                   hw_path_ps(&plan->hw, here, there, HW_MEMORY_NONE, HW_OUTLET_NONE,
-                                             plan->queues.credit_bytes)};
+                                             to.dir, plan->queues.credit_bytes)};
     return lay_end(plan, from, laid);
 }
 

@@ -237,7 +237,7 @@ static void an_empty_reduce_scatter_is_bound_by_the_way_to_another_packages_othe
     struct hw_config hw = sips_of(&hw_pair_switch, 4, 1);
     hw.cube_w = hw.cube_h = 1;
     const struct hw_place from = {0, 0, 0}, to = {3, 0, 0};
-    const int64_t path_ps = hw_path_ps(&hw, from, to, HW_MEMORY_NONE, HW_PORT_NONE, 0);
+    const int64_t path_ps = hw_path_ps(&hw, from, to, HW_MEMORY_NONE, HW_PORT_NONE, HW_DIRS_MAX, 0);
     const int64_t bound_ps = leaders_of(&hw, CCL_REDUCE_SCATTER, 4, 0).ps;
     assert_true(bound_ps <= path_ps);
     assert_true(bound_ps > path_ps * 9 / 10);
@@ -269,7 +269,7 @@ static int64_t longest_path_ps(const struct hw_config *hw)
         for (uint32_t b = 0; b < hw_pe_count(hw); b += hw_pes(hw)) {
             const int64_t ps = a == b ? 0
                                       : hw_path_ps(hw, hw_place_of(hw, a), hw_place_of(hw, b),
-                                                   HW_MEMORY_NONE, HW_PORT_NONE, 0);
+                                                   HW_MEMORY_NONE, HW_PORT_NONE, HW_DIRS_MAX, 0);
             longest_ps = ps > longest_ps ? ps : longest_ps;
         }
     return longest_ps;

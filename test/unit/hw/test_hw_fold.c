@@ -130,12 +130,12 @@ static void check_routes(const struct hw_config *hw, const struct hw_fold *fold)
                 if (sip == to)
                     continue;
                 for (uint32_t at = sip, at2 = sip2; at != to;) {
-                    const struct hw_hop hop = hw_hop(hw, at, t->exit(hw, at, to));
-                    const struct hw_hop hop2 = hw_hop(hw, at2, t->exit(hw, at2, to2));
+                    const struct hw_hop hop = hw_hop(hw, at, t->exit(hw, at, to, 0));
+                    const struct hw_hop hop2 = hw_hop(hw, at2, t->exit(hw, at2, to2, 0));
                     assert_true(hop2.link == hop.link && hop2.in == hop.in);
                     assert_int_equal(hop2.to, stop_moved(hw, fold, x, hop.to));
                     if (!hw_is_switch(hw, at))
-                        assert_int_equal(t->exit(hw, at, to), t->exit(hw, at2, to2));
+                        assert_int_equal(t->exit(hw, at, to, 0), t->exit(hw, at2, to2, 0));
                     at = hop.to;
                     at2 = hop2.to;
                 }
@@ -342,9 +342,9 @@ static void jitter_that_is_drawn_or_of_one_sip_is_named(void **state)
 
 /* On this ring SIP 0 sends everything to SIP 1. */
 static uint32_t exit_of_a_ring_with_one_odd_sip(const struct hw_config *hw, uint32_t stop,
-                                                uint32_t to_sip)
+                                                uint32_t to_sip, uint32_t key)
 {
-    return hw_ring_1d.exit(hw, stop, stop == 0 ? 1 : to_sip);
+    return hw_ring_1d.exit(hw, stop, stop == 0 ? 1 : to_sip, key);
 }
 
 static void routes_of_one_sip_that_differ_are_named(void **state)

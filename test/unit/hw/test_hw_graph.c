@@ -94,9 +94,9 @@ static void check_directions(const struct hw_config *a, const struct hw_config *
         uint32_t exit_a = a->sip_topology->global_exit(a, sip, port);
         uint32_t exit_b = b->sip_topology->global_exit(b, sip, port);
         if (exit_a == HW_OUTLET_NONE)
-            exit_a = hw_route_exit(a, sip, to_a);
+            exit_a = hw_route_exit(a, sip, to_a, 0);
         if (exit_b == HW_OUTLET_NONE)
-            exit_b = hw_route_exit(b, sip, to_b);
+            exit_b = hw_route_exit(b, sip, to_b, 0);
         check_hops(a, b, sip, exit_a, exit_b);
     }
 }
@@ -129,8 +129,8 @@ static void check_list(const struct hw_config *hw)
                 continue;
             if (hw_is_switch(hw, stop) && hw->sip_topology->paired && hw->sip_count < 4)
                 continue;
-            check_hops(hw, &listed, stop, hw_route_exit(hw, stop, to),
-                       hw_route_exit(&listed, stop, to));
+            check_hops(hw, &listed, stop, hw_route_exit(hw, stop, to, 0),
+                       hw_route_exit(&listed, stop, to, 0));
         }
         if (!hw_is_switch(hw, stop))
             check_directions(hw, &listed, stop);
@@ -259,7 +259,7 @@ static void routes_of_graphs_are_shortest(void **state)
                 for (uint32_t at = from; at != to; steps++) {
                     assert_true(steps < r.steps[from][to]);
                     assert_true(at == from || hw_is_switch(&hw, at) || !r.ends[at]);
-                    at = hw_hop(&hw, at, hw_route_exit(&hw, at, to)).to;
+                    at = hw_hop(&hw, at, hw_route_exit(&hw, at, to, 0)).to;
                 }
                 assert_int_equal(steps, r.steps[from][to]);
             }

@@ -18,7 +18,7 @@ static void expect_exits(const struct hw_config *hw, uint32_t from, const char *
     for (uint32_t to = 0; to < hw->sip_count; to++) {
         if (to == from)
             continue;
-        const char letter = hw_port_letter[hw_route_exit(hw, from, to)];
+        const char letter = hw_port_letter[hw_route_exit(hw, from, to, 0)];
         if (letter != letters[to])
             fail_msg("from SIP %u to %u by %c, expected %c", from, to, letter, letters[to]);
     }
@@ -69,7 +69,7 @@ static void through_a_switch_everything_leaves_and_enters_by_east(void **state)
     assert_true(down.to == 3 && down.in == HW_PORT_E && down.link == HW_LINK_SIP_LINK);
     for (uint32_t to = 0; to < 5; to++)
         if (to != 2)
-            assert_int_equal(hw_route_next_sip(&hw, 2, HW_PORT_E, to), to);
+            assert_int_equal(hw_route_next_sip(&hw, 2, HW_PORT_E, to, 0), to);
     assert_int_equal(hw_route_global_exit(&hw, 0, HW_DIR_GLOBAL_W), HW_PORT_E);
     assert_int_equal(hw_route_global_exit(&hw, 0, HW_DIR_GLOBAL_E), HW_PORT_E);
 }
@@ -87,10 +87,10 @@ static void paired_dies_use_sio_for_the_mate_and_hccs_for_the_rest(void **state)
     assert_true(down.to == 5 && down.in == HW_PORT_N && down.link == HW_LINK_HCCS);
     assert_int_equal(hw_hop(&hw, 7, 4).link, HW_LINK_KINDS);
     /* to SIP 5 from 2: the switch of even SIPs reaches 5's mate, 4, which is next to 5 */
-    assert_int_equal(hw_route_next_sip(&hw, 2, HW_PORT_N, 5), 4);
-    assert_int_equal(hw_route_next_sip(&hw, 4, HW_PORT_E, 5), 5);
-    assert_int_equal(hw_route_next_sip(&hw, 2, HW_PORT_N, 4), 4);
-    assert_int_equal(hw_route_next_sip(&hw, 2, HW_PORT_E, 3), 3);
+    assert_int_equal(hw_route_next_sip(&hw, 2, HW_PORT_N, 5, 0), 4);
+    assert_int_equal(hw_route_next_sip(&hw, 4, HW_PORT_E, 5, 0), 5);
+    assert_int_equal(hw_route_next_sip(&hw, 2, HW_PORT_N, 4, 0), 4);
+    assert_int_equal(hw_route_next_sip(&hw, 2, HW_PORT_E, 3, 0), 3);
 }
 
 static const struct hw_topology_ops *const grids[] = {&hw_ring_1d, &hw_torus_2d,
@@ -155,7 +155,7 @@ static void following_the_decisions_reaches_every_sip_by_a_shortest_way(void **s
                 uint32_t links = 0;
                 for (uint32_t at = from; at != to; links++) {
                     assert_true(links < n);
-                    at = hw_route_next_sip(&hw, at, hw_route_exit(&hw, at, to), to);
+                    at = hw_route_next_sip(&hw, at, hw_route_exit(&hw, at, to, 0), to, 0);
                 }
                 assert_int_equal(links, ring_distance(w, wrap, from % w, to % w) +
                                             ring_distance(n / w, wrap, from / w, to / w));
@@ -211,7 +211,7 @@ static void expect_path(const struct hw_config *hw, const char *from, const char
                         enum hw_memory memory, enum hw_port exit, const char *expected)
 {
     struct text text = {.used = 0};
-    hw_path_walk(hw, place(from), place(to), memory, exit, append_step, &text);
+    hw_path_walk(hw, place(from), place(to), memory, exit, HW_DIRS_MAX, append_step, &text);
     assert_true(text.link_next); /* it ends with a node */
     if (strcmp(text.at, expected) != 0)
         fail_msg("%s to %s:\n  %s\nexpected\n  %s", from, to, text.at, expected);
@@ -220,7 +220,7 @@ static void expect_path(const struct hw_config *hw, const char *from, const char
 static int64_t path_ps(const struct hw_config *hw, const char *from, const char *to,
                        enum hw_memory memory, uint64_t bytes)
 {
-    return hw_path_ps(hw, place(from), place(to), memory, HW_PORT_NONE, bytes);
+    return hw_path_ps(hw, place(from), place(to), memory, HW_PORT_NONE, HW_DIRS_MAX, bytes);
 }
 
 /* The transfer that the reference works out by hand: 16 bytes from PE 0.0.0 to PE 0.0.1. */
@@ -409,8 +409,9 @@ static void straight_paths_cost_the_same_both_ways(void **state)
                 if (!row && !column)
                     continue;
                 checked++;
-                assert_int_equal(hw_path_ps(&hw, from, to, HW_MEMORY_NONE, HW_PORT_NONE, 77),
-                                 hw_path_ps(&hw, to, from, HW_MEMORY_NONE, HW_PORT_NONE, 77));
+                assert_int_equal(
+                    hw_path_ps(&hw, from, to, HW_MEMORY_NONE, HW_PORT_NONE, HW_DIRS_MAX, 77),
+                    hw_path_ps(&hw, to, from, HW_MEMORY_NONE, HW_PORT_NONE, HW_DIRS_MAX, 77));
             }
         assert_true(checked > 1000);
     }
@@ -425,11 +426,13 @@ static void all_sips_of_a_torus_see_the_same_distances(void **state)
             if (dx + dy == 0)
                 continue;
             const struct hw_place first_to = {dy * 3 + dx, 5, 0}, first = {0, 2, 3};
-            const int64_t ps = hw_path_ps(&hw, first, first_to, HW_MEMORY_TCM, HW_PORT_NONE, 4096);
+            const int64_t ps =
+                hw_path_ps(&hw, first, first_to, HW_MEMORY_TCM, HW_PORT_NONE, HW_DIRS_MAX, 4096);
             for (uint32_t sip = 1; sip < 9; sip++) {
                 const uint32_t x = (sip % 3 + dx) % 3, y = (sip / 3 + dy) % 3;
                 const struct hw_place from = {sip, 2, 3}, to = {y * 3 + x, 5, 0};
-                assert_int_equal(hw_path_ps(&hw, from, to, HW_MEMORY_TCM, HW_PORT_NONE, 4096), ps);
+                assert_int_equal(
+                    hw_path_ps(&hw, from, to, HW_MEMORY_TCM, HW_PORT_NONE, HW_DIRS_MAX, 4096), ps);
             }
         }
 }

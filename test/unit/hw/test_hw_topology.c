@@ -64,15 +64,15 @@ static uint32_t route_length(const struct hw_config *hw, uint32_t from, uint32_t
 {
     uint32_t links = 0;
     for (uint32_t at = from; at != to;) {
-        const uint32_t outlet = hw_route_exit(hw, at, to);
+        const uint32_t outlet = hw_route_exit(hw, at, to, 0);
         const struct hw_hop hop = hw_hop(hw, at, outlet);
         assert_true(outlet < hw_outlets_of(hw, at));
         assert_true(hw_is_switch(hw, at) || outlet != HW_OUTLET_NONE);
         assert_true(links < hw->sip_count && hop.link < HW_LINK_KINDS && hop.to < hw_stops(hw));
         links += !hw_is_switch(hw, at);
         if (!hw_is_switch(hw, at) && hw_is_switch(hw, hop.to))
-            assert_int_equal(hw_hop(hw, hop.to, hw_route_exit(hw, hop.to, to)).to,
-                             hw_route_next_sip(hw, at, outlet, to));
+            assert_int_equal(hw_hop(hw, hop.to, hw_route_exit(hw, hop.to, to, 0)).to,
+                             hw_route_next_sip(hw, at, outlet, to, 0));
         at = hop.to;
     }
     return links;
@@ -195,10 +195,10 @@ static void links_of_a_full_mesh_are_dealt_out_to_all_four_ports(void **state)
         uint32_t at[HW_PORTS] = {0}, most = 0, least = n;
         assert_true(hw_outlets(&hw) <= HW_OUTLETS_MAX);
         for (uint32_t to = 1; to < n; to++) {
-            const uint32_t outlet = hw_route_exit(&hw, 0, to);
+            const uint32_t outlet = hw_route_exit(&hw, 0, to, 0);
             const struct hw_hop hop = hw_hop(&hw, 0, outlet);
             at[hw_side(&hw, outlet)]++;
-            assert_int_equal(hw_route_exit(&hw, to, 0), hop.back);
+            assert_int_equal(hw_route_exit(&hw, to, 0, 0), hop.back);
             if (2 * to != n) /* opposite sides */
                 assert_int_equal(hw_side(&hw, outlet) ^ 1, hop.in);
         }
@@ -219,7 +219,7 @@ static void links_of_a_full_mesh_are_at_the_ports_that_their_length_says(void **
         const struct hw_config hw = sips_of(&hw_fully_connected, n, 1);
         for (uint32_t k = 1; 2 * k <= n; k++)
             for (uint32_t sip = 0; sip < n; sip++) {
-                const uint32_t outlet = hw_route_exit(&hw, sip, (sip + k) % n);
+                const uint32_t outlet = hw_route_exit(&hw, sip, (sip + k) % n, 0);
                 const enum hw_port here = k % 2 != 0 ? HW_PORT_E : HW_PORT_S;
                 const enum hw_port there = 2 * k == n ? here : k % 2 != 0 ? HW_PORT_W : HW_PORT_N;
                 assert_int_equal(hw_side(&hw, outlet), here);

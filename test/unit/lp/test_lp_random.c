@@ -469,7 +469,8 @@ static int64_t earliest_ps(const struct machine *m, const struct lp_op *send)
         global ? hw_route_global_exit(&m->hw, from.sip, (enum hw_dir)send->dir) : HW_OUTLET_NONE;
     return send->t_start_ps + m->hw.overhead_ps[HW_NODE_PE_CPU] +
            m->hw.overhead_ps[HW_NODE_PE_IPCQ] +
-           hw_tile_ps(&m->hw, from, to, m->config.slots, exit, send->bytes) + m->hw.ipcq_wire_ps;
+           hw_tile_ps(&m->hw, from, to, m->config.slots, exit, send->dir ^ 1, send->bytes) +
+           m->hw.ipcq_wire_ps;
 }
 
 static void check_tiles(const struct machine *m, uint64_t seed)
@@ -540,7 +541,7 @@ static void check_one_sided(const struct machine *m, uint64_t seed)
                                                                            : HW_MEMORY_SRAM;
             if (op->t_end_ps < put->t_end_ps + hw_path_ps(&m->hw, hw_place_of(&m->hw, from),
                                                           hw_place_of(&m->hw, to), memory,
-                                                          HW_OUTLET_NONE, put->bytes))
+                                                          HW_OUTLET_NONE, HW_DIRS_MAX, put->bytes))
                 fail_at(seed, op, "a put landed earlier than its path allows");
         } else {
             const uint32_t n = pair[from][to].waited[op->dir]++;

@@ -165,14 +165,14 @@ static void a_credit_s_latency_is_that_of_its_path(void **state)
     /* as routed: 0 is reached from 3 by two steps east */
     assert_int_equal(lp_wiring_at(wiring, pe_of_rank(&hw, 3), HW_DIR_W)->credit_ps,
                      hw_path_ps(&hw, (struct hw_place){.sip = 3}, (struct hw_place){.sip = 0},
-                                HW_MEMORY_NONE, HW_PORT_NONE, 16));
+                                HW_MEMORY_NONE, HW_PORT_NONE, HW_DIRS_MAX, 16));
     /* global_W leaves by port W, the long way round: 4, 3, and from there as routed */
     const int64_t by_port = lp_wiring_at(wiring, pe_of_rank(&hw, 4), HW_DIR_GLOBAL_W)->credit_ps;
     assert_int_equal(by_port,
                      hw_path_ps(&hw, (struct hw_place){.sip = 4}, (struct hw_place){.sip = 0},
-                                HW_MEMORY_NONE, HW_PORT_W, 16));
+                                HW_MEMORY_NONE, HW_PORT_W, HW_DIRS_MAX, 16));
     assert_true(by_port > hw_path_ps(&hw, (struct hw_place){.sip = 4}, (struct hw_place){.sip = 0},
-                                     HW_MEMORY_NONE, HW_PORT_NONE, 16));
+                                     HW_MEMORY_NONE, HW_PORT_NONE, HW_DIRS_MAX, 16));
     lp_wiring_free(wiring);
 }
 
@@ -190,7 +190,7 @@ static void a_name_of_the_third_dimension_leaves_by_its_own_link(void **state)
     assert_int_equal(hw.sip_dims.at[2].size, 2);
     hw_outlet_name(&hw, 0, down, name);
     assert_string_equal(name, "D");
-    assert_int_equal(hw_route_exit(&hw, 0, 4), down);
+    assert_int_equal(hw_route_exit(&hw, 0, 4, 0), down);
     assert_int_not_equal(up, down);
     struct lp_wiring *const wiring =
         create(&hw, 8,
@@ -206,7 +206,7 @@ static void a_name_of_the_third_dimension_leaves_by_its_own_link(void **state)
     lp_wiring_free(wiring);
     hw = sips_of(&hw_torus_3d, 7, 1); /* no layers */
     assert_int_equal(hw_named_outlet(&hw, 0, 'U'), HW_OUTLET_NONE);
-    assert_int_equal(hw_named_outlet(&hw, 0, 'E'), hw_route_exit(&hw, 0, 1));
+    assert_int_equal(hw_named_outlet(&hw, 0, 'E'), hw_route_exit(&hw, 0, 1, 0));
 }
 
 static void what_does_not_lead_back_is_refused(void **state)
@@ -306,7 +306,7 @@ static void expect_ring(const struct lp_wiring *wiring, const struct hw_config *
         assert_string_equal(lp_wiring_name(wiring, pe[i], back), "back");
         assert_int_equal(to->credit_ps,
                          hw_path_ps(hw, hw_place_of(hw, pe[i]), hw_place_of(hw, to->peer),
-                                    HW_MEMORY_NONE, HW_OUTLET_NONE, 16));
+                                    HW_MEMORY_NONE, HW_OUTLET_NONE, HW_DIRS_MAX, 16));
         assert_int_equal(lp_wiring_rings(wiring, pe[i], back), 0);
         assert_int_equal(lp_wiring_rings(wiring, pe[i], HW_DIRS_MAX), 1);
     }
@@ -604,7 +604,7 @@ static void a_tile_that_comes_back_to_its_own_sip_crosses_the_io_die(void **stat
         RUN(m, {0, cases[i].send}, {end, cases[i].receive});
         const int64_t way_ps =
             hw_path_ps(&m->hw, (struct hw_place){.sip = 0}, (struct hw_place){.sip = 4},
-                       HW_MEMORY_TCM, hw_named_outlet(&m->hw, 0, cases[i].letter), 64);
+                       HW_MEMORY_TCM, hw_named_outlet(&m->hw, 0, cases[i].letter), HW_DIRS_MAX, 64);
         assert_int_equal(nth(m, end, LP_OP_RECV, 0)->t_end_ps,
                          nth(m, 0, LP_OP_SEND, 0)->t_end_ps + way_ps + m->hw.ipcq_wire_ps);
         free_machine(m);

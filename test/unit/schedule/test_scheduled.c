@@ -120,7 +120,7 @@ static void rings_send_the_least(void **state)
 
 static bool is_next_to(const struct hw_config *hw, uint32_t from, uint32_t to)
 {
-    return hw_hop(hw, from, hw_route_exit(hw, from, to)).to == to;
+    return hw_hop(hw, from, hw_route_exit(hw, from, to, 0)).to == to;
 }
 
 /* Neighbours on the ring are neighbours on the machine. */
