@@ -5,7 +5,7 @@
 
 #define NODE_ROW(KIND, name_, salt_, keys, jitter_)                                                \
     [HW_NODE_##KIND] = {.name = #name_, .salt = (salt_), .jitter = HW_##jitter_},
-#define LINK_ROW(KIND, name_, salt_, per_)                                                         \
+#define LINK_ROW(KIND, name_, salt_, per_, ...)                                                    \
     [HW_LINK_##KIND] = {.name = #name_, .salt = (salt_), .per = HW_PER_##per_},
 const struct hw_node_row hw_node_row[HW_NODE_KEYED] = {HW_NODES(NODE_ROW)};
 const struct hw_link_row hw_link_row[HW_LINK_KEYED] = {HW_LINKS(LINK_ROW)};

@@ -8,8 +8,10 @@
  *     keys    PLAIN: components.yaml has overhead_ns alone; OWN_KEYS: the schema lists more
  *     jitter  STEADY: none; LATE: `jitter.nodes.<name>` is a key; LATE_ON_WAY: and transfers
  *             meet the node on their way, where others may overtake them
- *   LINK(KIND, name, salt, per)
+ *   LINK(KIND, name, salt, per, place)
  *     per     PE, CUBE or SIP: each has links of this kind of its own
+ *     place   OUTER: between SIPs, or to a switch; INNER: inside SIPs, or to the host. Links of
+ *             both have `pj_per_bit`, those outside also a cost, watts and a scale
  *
  * Kinds without a row have no keys in components.yaml: the classes of links outside SIPs that a
  * list of levels or a graph describes (hw/topology/), and the kinds of a graph's switches.
@@ -31,7 +33,7 @@
     NODE(IO_CPU, io_cpu, 1, PLAIN, STEADY)                                                         \
     NODE(IO_HUB, io_hub, 2, PLAIN, STEADY)                                                         \
     NODE(IO_PORT, io_port, 3, PLAIN, STEADY)                                                       \
-    NODE(SWITCH, switch, 4, PLAIN, STEADY)                                                         \
+    NODE(SWITCH, switch, 4, OWN_KEYS, STEADY)                                                      \
     NODE(M_CPU, m_cpu, 5, PLAIN, STEADY)                                                           \
     NODE(ROUTER, router, 6, PLAIN, STEADY)                                                         \
     NODE(UCIE_PORT, ucie_port, 7, PLAIN, STEADY)                                                   \
@@ -48,19 +50,19 @@
     NODE(PE_MMU, pe_mmu, 18, OWN_KEYS, LATE)
 
 #define HW_LINKS(LINK)                                                                             \
-    LINK(PE_NOC, pe_noc, 19, PE)                                                                   \
-    LINK(TCM, tcm, 20, PE)                                                                         \
-    LINK(NOC, noc, 21, CUBE)                                                                       \
-    LINK(HBM, hbm, 22, PE)                                                                         \
-    LINK(SRAM, sram, 23, CUBE)                                                                     \
-    LINK(M_CPU, m_cpu, 24, CUBE)                                                                   \
-    LINK(NOC_UCIE, noc_ucie, 25, CUBE)                                                             \
-    LINK(UCIE, ucie, 26, CUBE)                                                                     \
-    LINK(HUB, hub, 27, SIP)                                                                        \
-    LINK(SIP_LINK, sip_link, 28, SIP)                                                              \
-    LINK(PCIE, pcie, 29, SIP)                                                                      \
-    LINK(SIO, sio, 30, SIP)                                                                        \
-    LINK(HCCS, hccs, 31, SIP)
+    LINK(PE_NOC, pe_noc, 19, PE, INNER)                                                            \
+    LINK(TCM, tcm, 20, PE, INNER)                                                                  \
+    LINK(NOC, noc, 21, CUBE, INNER)                                                                \
+    LINK(HBM, hbm, 22, PE, INNER)                                                                  \
+    LINK(SRAM, sram, 23, CUBE, INNER)                                                              \
+    LINK(M_CPU, m_cpu, 24, CUBE, INNER)                                                            \
+    LINK(NOC_UCIE, noc_ucie, 25, CUBE, INNER)                                                      \
+    LINK(UCIE, ucie, 26, CUBE, INNER)                                                              \
+    LINK(HUB, hub, 27, SIP, INNER)                                                                 \
+    LINK(SIP_LINK, sip_link, 28, SIP, OUTER)                                                       \
+    LINK(PCIE, pcie, 29, SIP, INNER)                                                               \
+    LINK(SIO, sio, 30, SIP, OUTER)                                                                 \
+    LINK(HCCS, hccs, 31, SIP, OUTER)
 
 #define HW_JOINS(JOIN)                                                                             \
     JOIN(PE_DMA, ROUTER, PE_NOC)                                                                   \

@@ -35,6 +35,12 @@ struct hw_link_class {
     struct hw_rate rate;
 };
 
+/* What a part costs, its power, and the energy of a bit that crosses it, in millionths of a unit, a
+ * W and a pJ; 0: not given (HARDWARE.md, "Costs"). */
+struct hw_price {
+    int64_t cost, watts, pj_per_bit;
+};
+
 /* The cost of a tile's write into its slot, and of its read from there (HARDWARE.md, "Slot
  * access"). rate.den == 0: no such cost; the tile takes the way to the memory like any other data.
  */
@@ -126,6 +132,10 @@ struct hw_config {
     /* of a graph: the names of its classes of links, and of its kinds of switches; else NULL */
     const char *const *class_name;  /* [HW_CLASSES_MAX] of HW_LINK_CLASS_1 on */
     const char *const *switch_name; /* [HW_SWITCH_KINDS] of hw_switch_node() */
+
+    /* what parts cost: of a link between SIPs (inside SIPs pj_per_bit alone), a switch of each
+     * hw_switch_node(), a SIP */
+    struct hw_price link_price[HW_LINK_KINDS], switch_price[HW_SWITCH_KINDS], sip_price;
 };
 
 /* The name of a kind of links or nodes in this machine: "sip_link", "level_2", a graph's own. */

@@ -22,6 +22,12 @@ static inline int64_t hw_ser_ps(const struct hw_link_class *link, uint64_t bytes
     return hw_rate_ps(link->rate, bytes);
 }
 
+/* GB/s, for people. */
+static inline double hw_link_gbs(const struct hw_link_class *link)
+{
+    return 1000.0 * (double)link->rate.den / (double)link->rate.num;
+}
+
 #pragma GCC diagnostic push
 #pragma GCC diagnostic error "-Wpadded" /* states, payloads and records have none */
 

@@ -5,6 +5,7 @@
  */
 #include "bench/cli/cmd_topo.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,8 @@
 #include "collectives/msccl/msccl_xml.h"
 #include "collectives/schedule/schedule_check.h"
 #include "core/os/text_stream.h"
+#include "hw/timing.h"
+#include "hw/topology/built.h"
 #include "hw/topology/sip_dims.h"
 #include "lp/layout.h"
 
@@ -51,6 +54,27 @@ static void print_dims(const struct hw_config *hw)
     }
 }
 
+/* Links and switches between the SIPs, and what all parts cost and draw. */
+static void print_built(const struct hw_config *hw)
+{
+    const struct hw_built built = hw_built_of(hw);
+    const char *before = "links        ";
+    if (built.all_links == 0)
+        puts("links        0 between SIPs");
+    for (enum hw_link_kind kind = 0; kind < HW_LINK_KINDS; kind++) {
+        if (built.links[kind] == 0)
+            continue;
+        printf("%s%" PRIu64 " %s of %.15g GB/s each way\n", before, built.links[kind],
+               hw_link_name_of(hw, kind), hw_link_gbs(&hw->link[kind]));
+        before = "             ";
+    }
+    printf("switches     %" PRIu64 "\n", built.switches);
+    if (built.has_cost)
+        printf("cost         %.15g, SIPs and switches included\n", built.cost);
+    if (built.has_energy)
+        printf("power        %.15g W, and what crosses links and switches\n", built.watts);
+}
+
 static void print_counts(const struct config *config, const struct lp_model *m, uint64_t pairs)
 {
     const struct hw_config *hw = &config->hw;
@@ -64,6 +88,7 @@ static void print_counts(const struct config *config, const struct lp_model *m, 
         printf(" of %u x %u", hw->sip_w, hw->sip_h);
     putchar('\n');
     print_dims(hw);
+    print_built(hw);
     printf("cubes        %u, %u x %u in a SIP\n", hw->sip_count * m->cubes, hw->cube_w, hw->cube_h);
     printf("PEs          %u, %u in a cube:", hw_pe_count(hw), m->pes);
     for (uint32_t i = 0; i < hw->corner_count; i++)

@@ -32,6 +32,19 @@ double report_tflops_per_s(const struct result_row *row)
     return report_ratio(row->flops, (double)row->time_ps);
 }
 
+double report_time_cost_us(const struct result *result, const struct result_row *row)
+{
+    return result->built.has_cost && row->not_run == NULL
+               ? result->built.cost * ((double)row->time_ps / 1e6)
+               : NAN;
+}
+
+double report_joules_per_byte(const struct result_row *row)
+{
+    return row->joules > 0 && row->counted_bytes > 0 ? row->joules / (double)row->counted_bytes
+                                                     : NAN;
+}
+
 double report_error_percent(const struct result_row *row)
 {
     return 100 * ((double)row->time_ps / (double)row->measured_ps - 1);
@@ -417,6 +430,48 @@ static void print_errors(FILE *file, const struct result *result)
                 result->measured.ranks, result->rows[0].ranks);
 }
 
+/* Of many sizes the first and the last are enough; rows with names are all of interest. */
+static bool has_details(const struct result *result, size_t row)
+{
+    enum { ALL_DETAILED = 4 };
+    return result->row_count <= ALL_DETAILED || result->rows_named || row == 0 ||
+           row + 1 == result->row_count;
+}
+
+/* What the machine is built of, and what a call costs, where parts have a cost or an energy. */
+static void print_prices(FILE *file, const struct result *result)
+{
+    const struct result_built *const built = &result->built;
+    if (!built->has_cost && !built->has_energy)
+        return;
+    fputs("# Built             :", file);
+    for (size_t i = 0; i < built->kind_count; i++)
+        fprintf(file, " %" PRIu64 " %s of %.15g GB/s,", built->kinds[i].links, built->kinds[i].name,
+                built->kinds[i].gbs);
+    fprintf(file, " %" PRIu64 " switch%s", built->switches, built->switches == 1 ? "" : "es");
+    if (built->has_cost)
+        fprintf(file, "; cost %.15g", built->cost);
+    if (built->has_energy)
+        fprintf(file, "; %.15g W", built->watts);
+    fputc('\n', file);
+    for (size_t i = 0; i < result->row_count; i++) {
+        const struct result_row *const row = &result->rows[i];
+        if (row->not_run != NULL || !has_details(result, i))
+            continue;
+        fprintf(file, "# %-18s:", i == 0 ? "A call" : "");
+        if (result->rows_named)
+            fprintf(file, " %s", row->collective);
+        fprintf(file, " %" PRIu64 " bytes", size_of(row));
+        if (built->has_cost)
+            fprintf(file, "; time x cost %.6g us", report_time_cost_us(result, row));
+        if (row->joules > 0)
+            fprintf(file, "; %.6g J", row->joules);
+        if (!isnan(report_joules_per_byte(row)))
+            fprintf(file, ", %.6g pJ per byte", 1e12 * report_joules_per_byte(row));
+        fputc('\n', file);
+    }
+}
+
 /* Times are approximate. */
 static void print_coarse(FILE *file, const struct result *result)
 {
@@ -473,6 +528,7 @@ static void print_foot(FILE *file, const struct result *result)
                 report_us(result->credit_wait.ps, us), at->sip, at->cube, at->pe);
     }
     print_coarse(file, result);
+    print_prices(file, result);
     print_costs(file, result);
     fprintf(file, "# Avg bus bandwidth : %.3f\n", report_ratio(busbw, (double)ran));
     if (result->measured.path != NULL)
@@ -792,14 +848,6 @@ void report_table_row(FILE *file, const struct result *result, size_t row)
     report_print_row(file, &result->rows[row], result->measured.path != NULL);
     if (result->rows[row].groups.groups > 0)
         print_groups(file, &result->rows[row]);
-}
-
-/* Of many sizes the first and the last are enough; rows with names are all of interest. */
-static bool has_details(const struct result *result, size_t row)
-{
-    enum { ALL_DETAILED = 4 };
-    return result->row_count <= ALL_DETAILED || result->rows_named || row == 0 ||
-           row + 1 == result->row_count;
 }
 
 /* Of the sizes between them the limit alone, where it was asked for. */

@@ -21,6 +21,11 @@ double report_error_percent(const struct result_row *row);
 size_t report_errors(const struct result *result, double *median, double *largest);
 double report_tflops_per_s(const struct result_row *row); /* of a rank */
 double report_busbw_gbs(const struct result_row *row);
+/* The machine's cost times the row's time, in us; NAN where parts have no cost, or it did not run.
+ */
+double report_time_cost_us(const struct result *result, const struct result_row *row);
+/* Of the bytes that its bandwidths count; NAN where it is not known. */
+double report_joules_per_byte(const struct result_row *row);
 double report_efficiency(const struct cw_stats *stats); /* committed / processed; 1 for no event */
 
 double report_rollback_mean(const struct cw_stats *stats); /* events per rollback */

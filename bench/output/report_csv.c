@@ -7,11 +7,14 @@
 #include "bench/output/report_csv.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "bench/output/report.h"
 
-/* That runs with --measured, and of groups, have. */
+/* That machines whose parts have a cost or an energy, runs with --measured, and of groups, have. */
+static const char price_columns[] = ",links_built,switches,cost,time_cost_us,watts,joules,"
+                                    "joules_per_byte";
 static const char measured_columns[] = ",measured_ns,error_percent";
 static const char group_columns[] = ",group_set,group_count,group_ranks,group_fastest_ns,"
                                     "group_median_ns,group_begin_ns,group_end_ns,group_alone_ns";
@@ -85,6 +88,30 @@ static void print_groups(FILE *file, const struct result_row *row)
         fputc(',', file);
 }
 
+static bool is_priced(const struct result *result)
+{
+    return result->built.has_cost || result->built.has_energy;
+}
+
+/* Empty where it is not known. */
+static void print_real(FILE *file, double value, bool known)
+{
+    fputc(',', file);
+    if (known && !isnan(value))
+        fprintf(file, "%.15g", value);
+}
+
+static void print_prices(FILE *file, const struct result *result, const struct result_row *row)
+{
+    const struct result_built *const built = &result->built;
+    fprintf(file, ",%" PRIu64 ",%" PRIu64, built->links, built->switches);
+    print_real(file, built->cost, built->has_cost);
+    print_real(file, report_time_cost_us(result, row), built->has_cost);
+    print_real(file, built->watts, built->has_energy);
+    print_real(file, row->joules, row->joules > 0);
+    print_real(file, report_joules_per_byte(row), true);
+}
+
 void report_csv_row(FILE *file, const struct result *result, const struct result_row *row)
 {
     fprintf(file, "%s,%s", result->bench, row->collective);
@@ -121,6 +148,8 @@ void report_csv_row(FILE *file, const struct result *result, const struct result
     print_simulated(file, &row->shortcuts.sips);
     print_simulated(file, &row->shortcuts.iterations);
     print_simulated(file, &row->shortcuts.operations);
+    if (is_priced(result))
+        print_prices(file, result, row);
     if (result->measured.path != NULL && row->measured_ps > 0) {
         print_csv_ns(file, row->measured_ps);
         fprintf(file, ",%.15g", report_error_percent(row));
@@ -146,13 +175,14 @@ static bool names_column(const char *list, const char *name)
 
 bool report_csv_has_column(const char *name)
 {
-    return names_column(columns, name) || names_column(measured_columns, name) ||
-           names_column(group_columns, name);
+    return names_column(columns, name) || names_column(price_columns, name) ||
+           names_column(measured_columns, name) || names_column(group_columns, name);
 }
 
 void report_csv_head(FILE *file, const struct result *result)
 {
-    fprintf(file, "%s%s%s", columns, result->measured.path != NULL ? measured_columns : "",
+    fprintf(file, "%s%s%s%s", columns, is_priced(result) ? price_columns : "",
+            result->measured.path != NULL ? measured_columns : "",
             result->has_groups ? group_columns : "");
     for (size_t i = 0; i < result->column_count; i++)
         fprintf(file, ",%s", result->columns[i].name);

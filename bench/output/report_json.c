@@ -49,6 +49,8 @@ static json_t *json_ns(int64_t ps) { return json_real((double)ps / 1000); }
 
 static json_t *json_u64(uint64_t value) { return json_integer((json_int_t)value); }
 
+static json_t *real_or_null(double value) { return isnan(value) ? json_null() : json_real(value); }
+
 void report_put(json_t **object, const char *key, json_t *value)
 {
     if (json_object_set_new(*object, key, value) == 0) /* without an object it frees the value */
@@ -255,6 +257,15 @@ static json_t *row_json(const struct result *result, const struct result_row *ro
         report_put(&object, "flops", json_real(row->flops));
         put_unless_exact(exact, &object, "tflops_per_s", json_real(report_tflops_per_s(row)));
     }
+    if (result->built.has_cost)
+        put_unless_exact(exact, &object, "time_cost_us",
+                         real_or_null(report_time_cost_us(result, row)));
+    if (result->built.has_energy) {
+        put_unless_exact(exact, &object, "joules",
+                         real_or_null(row->joules > 0 ? row->joules : NAN));
+        put_unless_exact(exact, &object, "joules_per_byte",
+                         real_or_null(report_joules_per_byte(row)));
+    }
     report_put(&object, "bound_ns", json_ns(row->bound_ps));
     put_unless_exact(exact, &object, "moved_per_rank",
                      row->moved > 0 ? json_real(row->moved) : json_null());
@@ -344,12 +355,32 @@ static json_t *measured_json(const struct result *result)
     return object;
 }
 
+static json_t *built_json(const struct result_built *built)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < built->kind_count; i++) {
+        json_t *object = json_object();
+        report_put(&object, "kind", report_text(built->kinds[i].name));
+        report_put(&object, "built", json_u64(built->kinds[i].links));
+        report_put(&object, "bw_gbs", json_real(built->kinds[i].gbs));
+        report_append(&list, object);
+    }
+    return list;
+}
+
 static json_t *topology_json(const struct result *result)
 {
     json_t *object = json_object();
+    const struct result_built *const built = &result->built;
     report_put(&object, "sips", json_u64(result->sips));
     report_put(&object, "cubes", json_u64(result->cubes));
     report_put(&object, "pes", json_u64(result->pes));
+    report_put(&object, "links", built_json(built));
+    report_put(&object, "switches", json_u64(built->switches));
+    if (built->has_cost)
+        report_put(&object, "cost", json_real(built->cost));
+    if (built->has_energy)
+        report_put(&object, "watts", json_real(built->watts));
     report_put(&object, "ipcq_queue_pairs", json_u64(result->queue_pairs));
     report_put(&object, "lps", json_u64(result->lps));
     return object;

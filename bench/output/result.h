@@ -131,9 +131,11 @@ struct result_row {
     struct result_link_kind kinds[RESULT_LINK_KINDS_MAX];
     size_t kind_count;
     size_t link_count;
-    int64_t queue_ps_max; /* the longest that a message waited for any link */
-    uint64_t events;      /* of all calls of this size that were simulated */
-    int64_t measured_ps;  /* on a real machine (struct result_measured); 0: not known */
+    uint64_t switched_bytes; /* that left switches, over one collective */
+    double joules;           /* of the machine over the row's time; 0: not known */
+    int64_t queue_ps_max;    /* the longest that a message waited for any link */
+    uint64_t events;         /* of all calls of this size that were simulated */
+    int64_t measured_ps;     /* on a real machine (struct result_measured); 0: not known */
     struct lp_credit_wait credit_longest; /* for credits: of the PE that waited longest, */
     struct lp_credit_wait credit_last;    /* and of the one whose kernel ended last */
     struct result_groups groups;
@@ -169,6 +171,20 @@ struct result_waiting {
     char kernel[64];
     char *state; /* "waits for data from W (at chain.c:31)"; the result's */
     int64_t since_ps;
+};
+
+/* What the machine is built of between its SIPs (hw/topology/built.h). */
+struct result_built {
+    bool known;
+    struct result_built_kind {
+        char name[32];
+        uint64_t links, ways; /* a link both ways is one; each direction for itself */
+        double gbs;           /* each way */
+    } kinds[RESULT_LINK_KINDS_MAX];
+    size_t kind_count;
+    uint64_t links, switches;
+    bool has_cost, has_energy; /* of a machine whose parts have any */
+    double cost, watts;
 };
 
 /* A default that costs much: the row's time is less by `share` of it with the other value. */
@@ -210,6 +226,7 @@ struct result {
     const char *coarse_doubt; /* what is known to be far off with them; NULL: nothing */
     char grid[64];            /* of SIPs, if it is not square and w and h were not given; else "" */
     uint64_t sips, cubes, pes, queue_pairs, lps;
+    struct result_built built;
     struct result_engine engine;
     struct process_phases phases; /* up to the freeing of the machine */
     struct result_row *rows;

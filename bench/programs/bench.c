@@ -361,6 +361,7 @@ void bench_fill_result(struct bench_session *session)
     result->queue_pairs =
         lp_system_count(system).queue_pairs * (m->hw.sip_count / m->sips); /* classes are equal */
     result->lps = 1 + (uint64_t)m->hw.sip_count * (m->cubes + 1) + hw_switches(&m->hw);
+    row_work_built(session);
     fill_engine(session);
     result->sim_time_ps = cw_sim_now(lp_system_sim(system)) + session->repeat.left_out_ps;
     result->init_time_ps = dist_facts(session->dist)->init_ps;

@@ -5,12 +5,14 @@
  */
 #include "bench/programs/row_work.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "bench/programs/bench_algorithm.h"
 #include "collectives/runtime/install_plan.h"
 #include "collectives/schedule/schedule.h"
-#include "hw/topology/topology.h"
+#include "hw/timing.h"
+#include "hw/topology/built.h"
 
 uint32_t bench_parts(const struct hw_config *hw, const struct dp_policy *policy)
 {
@@ -101,23 +103,63 @@ struct result_row *row_work_add(struct bench_session *session, const char *name,
     return row;
 }
 
-/* Links outside SIPs of this class, both ways; 0: they are inside SIPs. */
-static uint64_t outer_links(const struct hw_config *hw, enum hw_link_kind kind)
+void row_work_built(const struct bench_session *session)
 {
-    uint64_t links = 0;
-    for (uint32_t stop = 0; stop < hw_stops(hw); stop++)
-        for (uint32_t outlet = 0; outlet < hw_outlets_of(hw, stop); outlet++)
-            links += hw_hop(hw, stop, outlet).link == kind;
-    return links;
+    const struct hw_config *const hw = &session->config->hw;
+    struct result_built *const to = &session->result->built;
+    if (to->known)
+        return;
+    const struct hw_built built = hw_built_of(hw);
+    *to = (struct result_built){.known = true,
+                                .links = built.all_links,
+                                .switches = built.switches,
+                                .has_cost = built.has_cost,
+                                .has_energy = built.has_energy,
+                                .cost = built.cost,
+                                .watts = built.watts};
+    for (enum hw_link_kind kind = 0; kind < HW_LINK_KINDS; kind++) {
+        if (built.links[kind] == 0 || to->kind_count == RESULT_LINK_KINDS_MAX)
+            continue;
+        struct result_built_kind *const at = &to->kinds[to->kind_count++];
+        snprintf(at->name, sizeof at->name, "%s", hw_link_name_of(hw, kind));
+        at->links = built.links[kind];
+        at->ways = built.ways[kind];
+        at->gbs = hw_link_gbs(&hw->link[kind]);
+    }
+}
+
+/* Links outside SIPs of this class, each direction for itself; 0: they are inside SIPs. */
+static uint64_t ways_built(const struct bench_session *session, const char *kind)
+{
+    const struct result_built *const built = &session->result->built;
+    for (size_t i = 0; i < built->kind_count; i++)
+        if (strcmp(built->kinds[i].name, kind) == 0)
+            return built->kinds[i].ways;
+    return 0;
+}
+
+/* In J: the power of all parts over the row's time, and the bits that crossed links and switches.
+ */
+static double energy_of(const struct bench_session *session, const struct result_row *row)
+{
+    const struct hw_config *const hw = &session->config->hw;
+    unsigned __int128 bits = (unsigned __int128)row->switched_bytes *
+                             (uint64_t)hw->switch_price.pj_per_bit; /* times millionths of a pJ */
+    for (size_t i = 0; i < row->kind_count; i++)
+        for (enum hw_link_kind kind = 0; kind < HW_LINK_KINDS; kind++)
+            if (strcmp(row->kinds[i].name, hw_link_name_of(hw, kind)) == 0)
+                bits += (unsigned __int128)row->kinds[i].bytes *
+                        (uint64_t)hw->link_price[kind].pj_per_bit;
+    return session->result->built.watts * ((double)row->time_ps / 1e12) + (double)(8 * bits) / 1e18;
 }
 
 void row_work_count_links(const struct bench_session *session, struct result_row *row)
 {
+    row_work_built(session);
     for (size_t i = 0; i < row->kind_count; i++)
-        for (uint32_t kind = 0; kind < HW_LINK_KINDS; kind++)
-            if (strcmp(row->kinds[i].name, hw_link_name_of(&session->config->hw, kind)) == 0 &&
-                hw_link_is_outer((enum hw_link_kind)kind))
-                row->kinds[i].built = outer_links(&session->config->hw, (enum hw_link_kind)kind);
+        row->kinds[i].built = ways_built(session, row->kinds[i].name);
+    if (session->result->built.has_energy)
+        row->joules = energy_of(session, row);
 }
 
 /* Links of the class over which the bound's bytes are spread: between SIPs all, of pe_noc one for
@@ -129,7 +171,7 @@ static uint64_t links_that_share(const struct bench_session *session, enum hw_li
     if (kind == HW_LINK_PE_NOC)
         return session->config->ccl.ranks.per_sip > 0 ? dist_facts(session->dist)->world_size
                                                       : hw_pe_count(hw);
-    return hw_link_is_outer(kind) ? outer_links(hw, kind) : carried;
+    return hw_link_is_outer(kind) ? ways_built(session, hw_link_name_of(hw, kind)) : carried;
 }
 
 void row_work_busiest(const struct bench_session *session, struct result_row *row)

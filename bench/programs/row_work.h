@@ -26,7 +26,10 @@ struct result_row *row_work_add(struct bench_session *session, const char *name,
                                 enum ccl_collective collective, uint64_t n_elem,
                                 struct cw_error *error);
 
-/* Counts the links that the machine has, of each kind between SIPs that carried something. */
+/* What the machine is built of, into the session's result. */
+void row_work_built(const struct bench_session *session);
+/* Of a row with its links and its time: counts the links that the machine has, of each kind between
+ * SIPs that carried something, and adds up the energy. */
 void row_work_count_links(const struct bench_session *session, struct result_row *row);
 /* Finds out, of a row with its links and its time, why it is far from its bound (struct
  * result_busiest). */

@@ -44,6 +44,11 @@ static void config_fill_store(const struct config_key *key, const struct config_
     case CONFIG_STORE_HW_RATE:
         store_rate(field, value->number);
         break;
+    case CONFIG_STORE_MILLIONTHS: {
+        const int64_t millionths = decimal_millionths(value->number);
+        memcpy(field, &millionths, sizeof millionths);
+        break;
+    }
     case CONFIG_STORE_BOOL:
         memcpy(field, &yes, sizeof yes);
         break;
@@ -61,21 +66,27 @@ _Static_assert(sizeof(enum hw_contention) == sizeof(uint32_t) &&
 static void fill_link(const struct config_tree *tree, uint32_t kind, const struct level *level,
                       struct hw_config *hw)
 {
-    static const char *const names[LEVEL_NUMBERS] = {[LEVEL_DISTANCE_MM] = "distance_mm",
-                                                     [LEVEL_BW_GBS] = "bw_gbs",
-                                                     [LEVEL_NS_PER_MM] = "ns_per_mm",
-                                                     [LEVEL_LATENCY_NS] = "latency_ns"};
     const uint32_t keyed = kind < HW_LINK_KEYED ? kind : HW_LINK_SIP_LINK;
-    struct decimal value[LEVEL_NUMBERS];
+    struct decimal value[LEVEL_NUMBERS] = {0};
     for (uint32_t i = 0; i < LEVEL_NUMBERS; i++) {
         char path[64];
-        snprintf(path, sizeof path, "links.%s.%s", hw_link_name[keyed], names[i]);
-        value[i] = config_machine_value(tree, path)->number; /* 0 when not given */
+        snprintf(path, sizeof path, "links.%s.%s", hw_link_name[keyed], level_number_name[i]);
+        if (config_machine_find(path) >= 0)
+            value[i] = config_machine_value(tree, path)->number; /* 0 when not given */
         if (i == LEVEL_NS_PER_MM && !config_given(config_machine_value(tree, path)))
             value[i] = config_machine_value(tree, "ns_per_mm")->number;
         if (level != NULL && level->given[i])
             value[i] = level->number[i];
     }
+    if (hw_link_is_outer((enum hw_link_kind)kind)) {
+        const struct decimal scale = config_link_scale(tree, (enum hw_link_kind)keyed);
+        value[LEVEL_BW_GBS] = decimal_scaled(value[LEVEL_BW_GBS], scale, 6);
+        value[LEVEL_COST] = decimal_scaled(value[LEVEL_COST], scale, 6);
+        value[LEVEL_WATTS] = decimal_scaled(value[LEVEL_WATTS], scale, 6);
+    }
+    hw->link_price[kind] = (struct hw_price){decimal_millionths(value[LEVEL_COST]),
+                                             decimal_millionths(value[LEVEL_WATTS]),
+                                             decimal_millionths(value[LEVEL_PJ_PER_BIT])};
     hw->link[kind].prop_ps =
         decimal_prop_ps(value[LEVEL_DISTANCE_MM], value[LEVEL_NS_PER_MM], value[LEVEL_LATENCY_NS]);
     hw->link[kind].rate = decimal_rate(value[LEVEL_BW_GBS]);

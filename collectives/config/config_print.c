@@ -77,11 +77,12 @@ static const char *last_part(const char *path)
 static void print_absent_link_key(struct printer *printer, const char *path)
 {
     const struct config_value *const common = config_machine_value(printer->tree, "ns_per_mm");
-    const int indent = open_groups(printer, path);
     if (strcmp(last_part(path), "ns_per_mm") == 0)
-        print_line(printer, indent, "ns_per_mm", common->text, common->place, " (ns_per_mm)");
-    else
-        print_line(printer, indent, "latency_ns", "0", (struct config_place){0}, "not given");
+        print_line(printer, open_groups(printer, path), "ns_per_mm", common->text, common->place,
+                   " (ns_per_mm)");
+    else if (strcmp(last_part(path), "latency_ns") == 0)
+        print_line(printer, open_groups(printer, path), "latency_ns", "0", (struct config_place){0},
+                   "not given");
 }
 
 /* w, h and d that the count alone gave. */

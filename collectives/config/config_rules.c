@@ -373,6 +373,49 @@ static void check_slot_access(struct config_loader *loader, const struct config_
     }
 }
 
+/* A bandwidth of links outside SIPs stays legal when it is scaled. `given`: where the scale is. */
+static bool check_scaled(struct config_loader *loader, const char *name, struct decimal bw_gbs,
+                         struct decimal scale, struct config_place given)
+{
+    char text[2][DECIMAL_TEXT_BYTES];
+    const bool fits =
+        decimal_compare(scale, decimal_literal("0.001")) >= 0 &&
+        decimal_compare(scale, decimal_literal("1000")) <= 0 &&
+        decimal_compare(decimal_scaled(bw_gbs, scale, 6), decimal_literal("0.001")) >= 0 &&
+        decimal_compare(decimal_scaled(bw_gbs, scale, 6), decimal_literal("1000000")) <= 0;
+    if (!fits)
+        config_error(loader, given,
+                     "links.scale: %s has %s GB/s and a scale of %s in all; a scale is from 0.001 "
+                     "to 1000, and scaled links have 0.001 to 1000000 GB/s",
+                     name, decimal_print(bw_gbs, text[0]), decimal_print(scale, text[1]));
+    return fits;
+}
+
+static void check_scales(struct config_loader *loader, const struct config_tree *tree)
+{
+    const struct levels *const levels = config_machine_value(tree, "system.sips.topology")->levels;
+    for (enum hw_link_kind kind = 0; kind < HW_LINK_KEYED; kind++) {
+        char path[2][64];
+        const struct config_value *const all = config_machine_value(tree, "links.scale");
+        if (!hw_link_is_outer(kind))
+            continue;
+        snprintf(path[0], sizeof path[0], "links.%s.scale", hw_link_name[kind]);
+        snprintf(path[1], sizeof path[1], "links.%s.bw_gbs", hw_link_name[kind]);
+        const struct config_value *const own = config_machine_value(tree, path[0]);
+        const struct config_place given = config_given(all) ? all->place : own->place;
+        const struct decimal scale = config_link_scale(tree, kind);
+        if (!config_given(all) && !config_given(own))
+            continue;
+        if (!check_scaled(loader, hw_link_name[kind], config_machine_value(tree, path[1])->number,
+                          scale, given))
+            return;
+        for (uint32_t i = 0; kind == HW_LINK_SIP_LINK && levels != NULL && i < levels->count; i++)
+            if (levels->at[i].given[LEVEL_BW_GBS] &&
+                !check_scaled(loader, "a level", levels->at[i].number[LEVEL_BW_GBS], scale, given))
+                return;
+    }
+}
+
 /* The rates of a compute model are there together, or none of its keys is. */
 static void check_compute_model(struct config_loader *loader, const struct config_tree *tree)
 {
@@ -403,6 +446,7 @@ void config_check_machine(struct config_loader *loader, struct config_tree *tree
     config_check_jitter(loader, tree);
     check_slot_access(loader, tree);
     check_compute_model(loader, tree);
+    check_scales(loader, tree);
     if (tree->chosen != NULL) {
         check_algorithm_fits(loader, tree);
         config_check_ranks(loader, tree);

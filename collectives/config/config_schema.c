@@ -76,6 +76,33 @@ static const char *corner_name(uint32_t corner)
         KEY(COMPONENTS, "links." name ".latency_ns", DECIMAL, "added to the flight time",          \
             RANGE("0", "1000000000", "ns"), .flags = CONFIG_OPTIONAL, READ_BY(LINK, kind))
 
+/* What parts cost (hw/topology/built.h), after their other keys. A link's figures are filled by
+ * hand, since links.scale scales them. */
+#define SWITCH_PRICE(member)                                                                       \
+    .store = CONFIG_STORE_MILLIONTHS,                                                              \
+    .offset = offsetof(struct hw_config, switch_price) + offsetof(struct hw_price, member)
+#define SIP_PRICE(member)                                                                          \
+    .store = CONFIG_STORE_MILLIONTHS,                                                              \
+    .offset = offsetof(struct hw_config, sip_price) + offsetof(struct hw_price, member)
+#define LINK_PRICE(member) .store = CONFIG_STORE_HAND
+#define COST_KEY(in, path, part, reader_)                                                          \
+    KEY(in, path ".cost", RATE, "of one, in any currency", RANGE("0", "100000000", NULL),          \
+        .flags = CONFIG_OPTIONAL, reader_, part(cost))
+#define WATTS_KEY(in, path, part, reader_)                                                         \
+    KEY(in, path ".watts", RATE, "power of one, whatever it does", RANGE("0", "1000000", "W"),     \
+        .flags = CONFIG_OPTIONAL, reader_, part(watts))
+#define ENERGY_KEY(path, part, reader_)                                                            \
+    KEY(COMPONENTS, path ".pj_per_bit", RATE, "energy of a bit that crosses it",                   \
+        RANGE("0", "1000000", "pJ"), .flags = CONFIG_OPTIONAL, reader_, part(pj_per_bit))
+#define PRICE_OF_INNER(name, kind) ENERGY_KEY("links." name, LINK_PRICE, READ_BY(LINK, kind)),
+#define PRICE_OF_OUTER(name, kind)                                                                 \
+    COST_KEY(COMPONENTS, "links." name, LINK_PRICE, READ_BY(BUILT, kind)),                         \
+        WATTS_KEY(COMPONENTS, "links." name, LINK_PRICE, READ_BY(BUILT, kind)),                    \
+        ENERGY_KEY("links." name, LINK_PRICE, READ_BY(LINK, kind)),                                \
+        KEY(COMPONENTS, "links." name ".scale", RATE,                                              \
+            "bandwidth, cost and watts of these links, times this", RANGE("0.001", "1000", NULL),  \
+            .flags = CONFIG_OPTIONAL, READ_BY(BUILT, kind)),
+
 /* The jitter of one kind of node or link (hw/jitter.h). */
 #define JITTER(group, name, field, kind, BLOCK)                                                    \
     KEY(COMPONENTS, "jitter." group "." name ".distribution", CHOICE,                              \
@@ -102,6 +129,10 @@ static const char *corner_name(uint32_t corner)
                                            (kind) * sizeof(struct hw_jitter_kind) +                \
                                            offsetof(struct hw_jitter_kind, part)
 /* Keys of a kind of node beside overhead_ns. */
+#define KEYS_OF_SWITCH                                                                             \
+    COST_KEY(COMPONENTS, "nodes.switch", SWITCH_PRICE, READ_BY(BUILT, HW_LINK_KINDS)),             \
+        WATTS_KEY(COMPONENTS, "nodes.switch", SWITCH_PRICE, READ_BY(BUILT, HW_LINK_KINDS)),        \
+        ENERGY_KEY("nodes.switch", SWITCH_PRICE, READ_BY(NODE, HW_NODE_SWITCH)),
 #define KEYS_OF_PE_DMA                                                                             \
     KEY(COMPONENTS, "nodes.pe_dma.queue_depth", COUNT, "operations each channel holds",            \
         RANGE("1", "1024", "operations"), TO_HW(U32, dma_queue_depth), READ(ALWAYS)),              \
@@ -179,12 +210,13 @@ static const char *corner_name(uint32_t corner)
 #define OWN_KEYS_OF(KIND) KEYS_OF_##KIND
 #define PLAIN_OF(KIND)
 #define NODE_KEYS(KIND, name, salt, keys, jitter) NODE(#name, HW_NODE_##KIND), keys##_OF(KIND)
-#define LINK_KEYS(KIND, name, salt, per)          LINK(#name, HW_LINK_##KIND),
+#define LINK_KEYS(KIND, name, salt, per, place)                                                    \
+    LINK(#name, HW_LINK_##KIND), PRICE_OF_##place(#name, HW_LINK_##KIND)
 #define STEADY_KEYS(KIND, name)
 #define LATE_KEYS(KIND, name)                            JITTER("nodes", #name, node_jitter, HW_NODE_##KIND, NODE),
 #define LATE_ON_WAY_KEYS(KIND, name)                     LATE_KEYS(KIND, name)
 #define NODE_JITTER_KEYS(KIND, name, salt, keys, jitter) jitter##_KEYS(KIND, name)
-#define LINK_JITTER_KEYS(KIND, name, salt, per)                                                    \
+#define LINK_JITTER_KEYS(KIND, name, salt, per, place)                                             \
     JITTER("links", #name, link_jitter, HW_LINK_##KIND, LINK),
 
 const struct config_key config_machine_keys[] = {
@@ -203,6 +235,8 @@ const struct config_key config_machine_keys[] = {
         TO_HW(U32, cube_w), READ(ALWAYS)),
     KEY(TOPOLOGY, "sip.cube_mesh.h", COUNT, "rows of cubes in a SIP", RANGE("1", "1024", NULL),
         TO_HW(U32, cube_h), READ(ALWAYS)),
+    COST_KEY(TOPOLOGY, "sip", SIP_PRICE, READ(ALWAYS)),
+    WATTS_KEY(TOPOLOGY, "sip", SIP_PRICE, READ(ALWAYS)),
     KEY(TOPOLOGY, "cube.pe_layout.pe_per_corner", COUNT, "PEs at each corner",
         RANGE("1", "64", NULL), TO_HW(U32, pe_per_corner), READ(ALWAYS)),
     KEY(TOPOLOGY, "cube.pe_layout.corners", CORNERS, "where PEs sit, in the order of their numbers",
@@ -245,8 +279,11 @@ const struct config_key config_machine_keys[] = {
     KEY(COMPONENTS, "compute_model.kernel_ns", DECIMAL,
         "from one kernel's launch to the next one's", RANGE("0", "1000000000", "ns"),
         .flags = CONFIG_OPTIONAL, TO_HW(PS, compute.kernel_ps), READ(BY_STEPS)),
-    HW_NODES(NODE_KEYS) HW_LINKS(LINK_KEYS) SLOT_ACCESS("tcm", HW_MEMORY_TCM),
-    SLOT_ACCESS("sram", HW_MEMORY_SRAM), SLOT_ACCESS("hbm", HW_MEMORY_HBM),
+    HW_NODES(NODE_KEYS) KEY(COMPONENTS, "links.scale", RATE,
+                            "bandwidth, cost and watts of all links between SIPs, times this",
+                            RANGE("0.001", "1000", NULL), .flags = CONFIG_OPTIONAL, READ(ALWAYS)),
+    HW_LINKS(LINK_KEYS) SLOT_ACCESS("tcm", HW_MEMORY_TCM), SLOT_ACCESS("sram", HW_MEMORY_SRAM),
+    SLOT_ACCESS("hbm", HW_MEMORY_HBM),
     KEY(COMPONENTS, "jitter.seed", COUNT, "of all draws; 1 if not given",
         RANGE("0", "999999999999999999", NULL), .flags = CONFIG_OPTIONAL, TO_HW(U64, jitter_seed),
         READ(BY_DRAWS)),

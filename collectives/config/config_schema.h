@@ -21,7 +21,7 @@
 enum config_type {
     CONFIG_COUNT,   /* a whole number */
     CONFIG_DECIMAL, /* a number, at most 9 decimal places */
-    CONFIG_RATE,    /* a number above 0, at most 6 decimal places */
+    CONFIG_RATE,    /* a number, at most 6 decimal places */
     CONFIG_BOOL,
     CONFIG_CHOICE,  /* one of `choice` */
     CONFIG_NAME,    /* letters, digits, _ and - */
@@ -44,6 +44,7 @@ enum config_store {
     CONFIG_STORE_U64, /* times `scale` */
     CONFIG_STORE_PS,
     CONFIG_STORE_HW_RATE,
+    CONFIG_STORE_MILLIONTHS,
     CONFIG_STORE_BOOL,
     CONFIG_STORE_ENUM,
     CONFIG_STORE_TEXT, /* a char array of `scale` bytes */
@@ -61,6 +62,7 @@ enum config_reader {
     CONFIG_READ_BY_CUBOID, /* a grid of three dimensions */
     CONFIG_READ_BY_NODE,   /* of kind `of` */
     CONFIG_READ_BY_LINK,   /* of kind `of` */
+    CONFIG_READ_BY_BUILT,  /* links of kind `of`; HW_LINK_KINDS: switches */
     CONFIG_READ_BY_DRAWS,  /* random ones */
     CONFIG_READ_BY_SLOTS,  /* in the memory `of` */
     CONFIG_READ_BY_REDUCING_PUTS,
@@ -128,7 +130,7 @@ static inline bool config_given(const struct config_value *value)
     return value->place.source != 0;
 }
 
-#define CONFIG_MACHINE_KEYS_MAX 288u
+#define CONFIG_MACHINE_KEYS_MAX 352u
 #define CONFIG_CCL_KEYS_MAX     48u
 #define CONFIG_GROUP_KEYS       5u
 

@@ -3,6 +3,7 @@
  */
 #include "collectives/config/config_tree.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const struct config_value *config_machine_value(const struct config_tree *tree, const char *path)
@@ -48,6 +49,20 @@ const struct config_value *config_parameter_value(const struct config_algorithm 
             if (strcmp(own->name, name) == 0)
                 return &own->value;
     return NULL;
+}
+
+/* 1 where the key is not given. */
+static struct decimal scale_of(const struct config_tree *tree, const char *path)
+{
+    const struct config_value *const value = config_machine_value(tree, path);
+    return config_given(value) ? value->number : (struct decimal){1, 0};
+}
+
+struct decimal config_link_scale(const struct config_tree *tree, enum hw_link_kind kind)
+{
+    char path[64];
+    snprintf(path, sizeof path, "links.%s.scale", hw_link_name[kind]);
+    return decimal_scaled(scale_of(tree, path), scale_of(tree, "links.scale"), 6);
 }
 
 const struct hw_topology_ops *config_topology(const struct config_tree *tree)

@@ -77,6 +77,9 @@ const struct config_value *config_ccl_value(const struct config_tree *tree,
 const struct config_value *config_parameter_value(const struct config_algorithm *entry,
                                                   const char *name);
 const struct config_value *config_machine_value(const struct config_tree *tree, const char *path);
+/* By what the bandwidth, cost and watts of links outside SIPs of this kind are multiplied:
+ * links.KIND.scale times links.scale, to 6 places. */
+struct decimal config_link_scale(const struct config_tree *tree, enum hw_link_kind kind);
 /* The topology of the SIPs; NULL: not given. */
 const struct hw_topology_ops *config_topology(const struct config_tree *tree);
 

@@ -38,22 +38,19 @@ static bool has_outer_links(const struct hw_config *hw, enum hw_link_kind kind)
 /* Levels take what they do not say themselves from sip_link. */
 static bool a_level_takes(const struct search *search, const char *key)
 {
-    static const char *const names[LEVEL_NUMBERS] = {[LEVEL_DISTANCE_MM] = "distance_mm",
-                                                     [LEVEL_BW_GBS] = "bw_gbs",
-                                                     [LEVEL_NS_PER_MM] = "ns_per_mm",
-                                                     [LEVEL_LATENCY_NS] = "latency_ns"};
     const struct levels *const levels =
         config_machine_value(search->tree, "system.sips.topology")->levels;
     const char *const last = strrchr(key, '.') + 1;
     for (uint32_t i = 0; levels != NULL && i < LEVEL_NUMBERS; i++)
-        for (uint32_t level = 0; strcmp(names[i], last) == 0 && level < levels->count; level++)
+        for (uint32_t level = 0; strcmp(level_number_name[i], last) == 0 && level < levels->count;
+             level++)
             if (!levels->at[level].given[i])
                 return true;
-    return false;
+    return levels != NULL && strcmp(last, "scale") == 0;
 }
 
-static const char *outer_link_needs(const struct search *search, enum hw_link_kind kind,
-                                    const char *key)
+/* NULL, or what would have such links, outside SIPs. */
+static const char *built_needs(const struct search *search, enum hw_link_kind kind, const char *key)
 {
     const struct hw_config *const hw = &search->config->hw;
     const bool is_level =
@@ -64,8 +61,19 @@ static const char *outer_link_needs(const struct search *search, enum hw_link_ki
     } else if (!has_outer_links(hw, kind))
         return kind == HW_LINK_SIP_LINK ? "SIPs that are no paired dies, without levels"
                                         : "paired dies (system.sips.topology=pair_switch)";
+    return NULL;
+}
+
+static const char *outer_link_needs(const struct search *search, enum hw_link_kind kind,
+                                    const char *key)
+{
+    const char *const needs = built_needs(search, kind, key);
+    if (needs != NULL)
+        return needs;
     return search->work->crosses ? NULL : "data that crosses from SIP to SIP";
 }
+
+static const char *const needs_switch = "a switch between SIPs (system.sips.topology)";
 
 static const char *memory_needs(const struct search *search, enum hw_memory memory)
 {
@@ -103,7 +111,7 @@ static const char *node_needs(const struct search *search, enum hw_node_kind kin
     const struct hw_config *const hw = &search->config->hw;
     switch (kind) {
     case HW_NODE_SWITCH:
-        return hw_switches(hw) == 0 ? "a switch between SIPs (system.sips.topology)"
+        return hw_switches(hw) == 0 ? needs_switch
                : work->crosses      ? NULL
                                     : "data that crosses from SIP to SIP";
     case HW_NODE_SRAM:
@@ -217,6 +225,10 @@ static const char *reader_needs(const struct search *search, const struct config
         return node_needs(search, (enum hw_node_kind)key->of);
     case CONFIG_READ_BY_LINK:
         return link_needs(search, (enum hw_link_kind)key->of, key->path);
+    case CONFIG_READ_BY_BUILT:
+        return key->of < HW_LINK_KINDS ? built_needs(search, (enum hw_link_kind)key->of, key->path)
+               : hw_switches(hw) == 0  ? needs_switch
+                                       : NULL;
     case CONFIG_READ_BY_DRAWS:
         return draws_need(hw);
     case CONFIG_READ_BY_SLOTS:

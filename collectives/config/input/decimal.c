@@ -170,6 +170,24 @@ const char *decimal_print(struct decimal value, char buf[DECIMAL_TEXT_BYTES])
     return buf;
 }
 
+struct decimal decimal_scaled(struct decimal value, struct decimal factor, uint32_t places)
+{
+    const uint32_t have = value.places + factor.places;
+    struct decimal scaled = {0};
+    wide product = (wide)value.mantissa * factor.mantissa;
+    if (have > places) {
+        const wide unit = power_of_ten(have - places);
+        product = (product + unit / 2) / unit;
+    }
+    (void)normalise((int64_t)product, (int)(have > places ? places : have), &scaled);
+    return scaled;
+}
+
+int64_t decimal_millionths(struct decimal value)
+{
+    return value.mantissa * (int64_t)power_of_ten(6 - value.places);
+}
+
 /* round(mantissa * 1000 / 10^places) of a value that is not negative. */
 static int64_t round_thousandfold(wide mantissa, uint32_t places)
 {

@@ -38,6 +38,10 @@ int decimal_compare(struct decimal a, struct decimal b);
 /* The shortest text that decimal_parse() reads back, without exponent. Returns buf. */
 const char *decimal_print(struct decimal value, char buf[DECIMAL_TEXT_BYTES]);
 
+/* value * factor, rounded half up to so many places. Both >= 0, the product < 10^9, places <= 6. */
+struct decimal decimal_scaled(struct decimal value, struct decimal factor, uint32_t places);
+/* value * 10^6 of at most 6 places. */
+int64_t decimal_millionths(struct decimal value);
 /* round(ns * 1000), half away from zero. 0 <= ns <= 10^9. */
 int64_t decimal_ps(struct decimal ns);
 /* round((distance_mm * ns_per_mm + latency_ns) * 1000); 0 <= each, places <= 9, distance <= 10^6,

@@ -25,15 +25,23 @@ static const struct level_topology {
 };
 enum { LEVEL_TOPOLOGIES = sizeof level_topology / sizeof *level_topology };
 
+const char *const level_number_name[LEVEL_NUMBERS] = {
+    [LEVEL_DISTANCE_MM] = "distance_mm", [LEVEL_BW_GBS] = "bw_gbs", [LEVEL_NS_PER_MM] = "ns_per_mm",
+    [LEVEL_LATENCY_NS] = "latency_ns",   [LEVEL_COST] = "cost",     [LEVEL_WATTS] = "watts",
+    [LEVEL_PJ_PER_BIT] = "pj_per_bit"};
+
 /* Ranges and places as for links.* in components.yaml. */
 static const struct level_key {
-    const char *name, *min, *max, *unit;
+    const char *min, *max, *unit;
     uint32_t places;
 } level_key[LEVEL_NUMBERS] = {
-    [LEVEL_DISTANCE_MM] = {"distance_mm", "0", "1000000", "mm", 9},
-    [LEVEL_BW_GBS] = {"bw_gbs", "0.001", "1000000", "GB/s", 6},
-    [LEVEL_NS_PER_MM] = {"ns_per_mm", "0", "1000", "ns per mm", 9},
-    [LEVEL_LATENCY_NS] = {"latency_ns", "0", "1000000000", "ns", 9},
+    [LEVEL_DISTANCE_MM] = {"0", "1000000", " of mm", 9},
+    [LEVEL_BW_GBS] = {"0.001", "1000000", " of GB/s", 6},
+    [LEVEL_NS_PER_MM] = {"0", "1000", " of ns per mm", 9},
+    [LEVEL_LATENCY_NS] = {"0", "1000000000", " of ns", 9},
+    [LEVEL_COST] = {"0", "100000000", "", 6},
+    [LEVEL_WATTS] = {"0", "1000000", " of W", 6},
+    [LEVEL_PJ_PER_BIT] = {"0", "1000000", " of pJ", 6},
 };
 
 struct level_reader {
@@ -115,9 +123,10 @@ static bool read_sizes(struct level_reader *reader, const struct level_topology 
     return true;
 }
 
-static bool level_read_number(struct level_reader *reader, const struct level_key *key,
+static bool level_read_number(struct level_reader *reader, int which,
                               const struct config_node *node, struct decimal *number)
 {
+    const struct level_key *const key = &level_key[which];
     char expected[160];
     if (node->kind == CONFIG_SCALAR && node->plain &&
         decimal_parse(node->text, node->bytes, number) && number->places <= key->places &&
@@ -125,8 +134,8 @@ static bool level_read_number(struct level_reader *reader, const struct level_ke
         decimal_compare(*number, decimal_literal(key->max)) <= 0)
         return true;
     snprintf(expected, sizeof expected,
-             "%s: a number of %s from %s to %s with at most %" PRIu32 " decimal places", key->name,
-             key->unit, key->min, key->max, key->places);
+             "%s: a number%s from %s to %s with at most %" PRIu32 " decimal places",
+             level_number_name[which], key->unit, key->min, key->max, key->places);
     return level_reject(reader, node, expected);
 }
 
@@ -141,7 +150,7 @@ static const struct level_topology *find_topology(const struct config_node *key)
 static int find_level_key(const struct config_node *key)
 {
     for (int i = 0; i < LEVEL_NUMBERS; i++)
-        if (strcmp(key->text, level_key[i].name) == 0)
+        if (strcmp(key->text, level_number_name[i]) == 0)
             return i;
     return -1;
 }
@@ -152,7 +161,7 @@ static bool unknown_in_level(const struct level_reader *reader, const struct con
     char known[300] = "", quoted[TEXT_QUOTE_BYTES], meant[64] = "";
     for (uint32_t i = 0; i < LEVEL_TOPOLOGIES + LEVEL_NUMBERS; i++) {
         const char *const name =
-            i < LEVEL_TOPOLOGIES ? level_topology[i].name : level_key[i - LEVEL_TOPOLOGIES].name;
+            i < LEVEL_TOPOLOGIES ? level_topology[i].name : level_number_name[i - LEVEL_TOPOLOGIES];
         text_nearest_try(&nearest, key->text, name);
         const size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, "%s%s", used > 0 ? ", " : "", name);
@@ -224,13 +233,13 @@ static bool read_level(struct level_reader *reader, const struct config_node *no
         const int i = find_level_key(key);
         if (i < 0)
             continue;
-        if (!level_read_number(reader, &level_key[i], key->value, &level->number[i]))
+        if (!level_read_number(reader, i, key->value, &level->number[i]))
             return false;
         level->given[i] = true;
     }
     for (int i = 0; i < LEVEL_NUMBERS; i++)
         if (level->given[i])
-            level_append(reader, ", %s: %s", level_key[i].name,
+            level_append(reader, ", %s: %s", level_number_name[i],
                          decimal_print(level->number[i], text));
     level_append(reader, "}");
     reader->levels->count++;

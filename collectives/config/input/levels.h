@@ -11,8 +11,17 @@
 #include "hw/hw_config.h"
 
 /* Figures that a level may give for its links; the others are as in `links.sip_link`. */
-enum level_number { LEVEL_DISTANCE_MM, LEVEL_BW_GBS, LEVEL_NS_PER_MM, LEVEL_LATENCY_NS };
-enum { LEVEL_NUMBERS = LEVEL_LATENCY_NS + 1 };
+enum level_number {
+    LEVEL_DISTANCE_MM,
+    LEVEL_BW_GBS,
+    LEVEL_NS_PER_MM,
+    LEVEL_LATENCY_NS,
+    LEVEL_COST,
+    LEVEL_WATTS,
+    LEVEL_PJ_PER_BIT,
+    LEVEL_NUMBERS
+};
+extern const char *const level_number_name[LEVEL_NUMBERS]; /* "distance_mm", ... */
 
 struct level {
     struct decimal number[LEVEL_NUMBERS];
