@@ -120,6 +120,10 @@ static inline enum hw_node_kind hw_switch_node(uint32_t number)
 {
     return number == 0 ? HW_NODE_SWITCH : (enum hw_node_kind)(HW_NODE_SWITCH_2 + number - 1);
 }
+static inline uint32_t hw_switch_number(enum hw_node_kind kind)
+{
+    return kind == HW_NODE_SWITCH ? 0 : 1 + (uint32_t)(kind - HW_NODE_SWITCH_2);
+}
 static inline enum hw_per hw_link_per(enum hw_link_kind kind)
 {
     return kind < HW_LINK_KEYED ? (enum hw_per)hw_link_row[kind].per : HW_PER_SIP;

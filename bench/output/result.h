@@ -54,7 +54,7 @@ struct result_link_kind {
     uint64_t built;        /* between SIPs: all there are; 0: inside SIPs */
     int64_t busy_ps;       /* of all of them together */
 };
-#define RESULT_LINK_KINDS_MAX 24u
+#define RESULT_LINK_KINDS_MAX ((size_t)HW_LINK_KINDS)
 
 /* A row of a call that several groups make at once: the row's time is the slowest group's. */
 struct result_groups {
@@ -131,11 +131,11 @@ struct result_row {
     struct result_link_kind kinds[RESULT_LINK_KINDS_MAX];
     size_t kind_count;
     size_t link_count;
-    uint64_t switched_bytes; /* that left switches, over one collective */
-    double joules;           /* of the machine over the row's time; 0: not known */
-    int64_t queue_ps_max;    /* the longest that a message waited for any link */
-    uint64_t events;         /* of all calls of this size that were simulated */
-    int64_t measured_ps;     /* on a real machine (struct result_measured); 0: not known */
+    uint64_t switched_bytes[HW_SWITCH_KINDS]; /* that left switches, over one collective */
+    double joules;                            /* of the machine over the row's time; 0: not known */
+    int64_t queue_ps_max;                     /* the longest that a message waited for any link */
+    uint64_t events;                          /* of all calls of this size that were simulated */
+    int64_t measured_ps; /* on a real machine (struct result_measured); 0: not known */
     struct lp_credit_wait credit_longest; /* for credits: of the PE that waited longest, */
     struct lp_credit_wait credit_last;    /* and of the one whose kernel ended last */
     struct result_groups groups;

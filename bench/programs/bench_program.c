@@ -413,7 +413,9 @@ static void keep_link(void *arg, const struct lp_link_use *use)
     if (use->queue_ps_max > row->queue_ps_max)
         row->queue_ps_max = use->queue_ps_max;
     if (lp_link_row[use->group].owner == LP_OF_SWITCH)
-        row->switched_bytes += use->bytes * use->alike;
+        row->switched_bytes[hw_switch_number(
+            hw_node_at(&keeping->model->hw, keeping->model->hw.sip_count + use->sip))] +=
+            use->bytes * use->alike;
     add_kind(row, (struct result_link_kind){.name = use->kind,
                                             .links = use->alike,
                                             .bytes = use->bytes * use->alike,
@@ -455,7 +457,7 @@ static void survey_links(struct lp_system *system, uint32_t account, struct resu
     struct link_survey survey = {system, workers, account, NULL};
     row->link_count = 0;
     row->kind_count = 0;
-    row->switched_bytes = 0;
+    memset(row->switched_bytes, 0, sizeof row->switched_bytes);
     survey.rows = calloc(workers, sizeof *survey.rows);
     if (survey.rows == NULL) {
         struct link_keeping keeping = {lp_system_model(system), row};
@@ -468,7 +470,8 @@ static void survey_links(struct lp_system *system, uint32_t account, struct resu
         const struct result_row *const part = &survey.rows[i];
         if (part->queue_ps_max > row->queue_ps_max)
             row->queue_ps_max = part->queue_ps_max;
-        row->switched_bytes += part->switched_bytes;
+        for (size_t k = 0; k < HW_SWITCH_KINDS; k++)
+            row->switched_bytes[k] += part->switched_bytes[k];
         for (size_t k = 0; k < part->kind_count; k++)
             add_kind(row, part->kinds[k]);
         for (size_t k = 0; k < part->link_count; k++) {

@@ -143,8 +143,10 @@ static uint64_t ways_built(const struct bench_session *session, const char *kind
 static double energy_of(const struct bench_session *session, const struct result_row *row)
 {
     const struct hw_config *const hw = &session->config->hw;
-    unsigned __int128 bits = (unsigned __int128)row->switched_bytes *
-                             (uint64_t)hw->switch_price.pj_per_bit; /* times millionths of a pJ */
+    unsigned __int128 bits = 0; /* times millionths of a pJ */
+    for (uint32_t k = 0; k < HW_SWITCH_KINDS; k++)
+        bits +=
+            (unsigned __int128)row->switched_bytes[k] * (uint64_t)hw->switch_price[k].pj_per_bit;
     for (size_t i = 0; i < row->kind_count; i++)
         for (enum hw_link_kind kind = 0; kind < HW_LINK_KINDS; kind++)
             if (strcmp(row->kinds[i].name, hw_link_name_of(hw, kind)) == 0)

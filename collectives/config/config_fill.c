@@ -150,6 +150,8 @@ void config_fill(struct config *config)
         if (config_given(&tree->machine[i]))
             config_fill_store(&config_machine_keys[i], &tree->machine[i], &config->hw);
     fill_structure(tree, &config->hw);
+    for (uint32_t k = 1; k < HW_SWITCH_KINDS; k++)
+        config->hw.switch_price[k] = config->hw.switch_price[0];
     fill_links(tree, &config->hw);
     config_fill_jitter(tree, &config->hw);
     config_fill_ccl(config);

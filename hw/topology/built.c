@@ -20,6 +20,8 @@ struct hw_built hw_built_of(const struct hw_config *hw)
 {
     struct hw_built built = {.switches = hw_switches(hw)};
     struct price_sum sum = {0};
+    for (uint32_t stop = hw->sip_count; stop < hw_stops(hw); stop++)
+        built.switches_of[hw_switch_number(hw_node_at(hw, stop))]++;
     for (uint32_t stop = 0; stop < hw_stops(hw); stop++)
         for (uint32_t outlet = 0; outlet < hw_outlets_of(hw, stop); outlet++) {
             const struct hw_hop hop = hw_hop(hw, stop, outlet);
@@ -33,8 +35,9 @@ struct hw_built hw_built_of(const struct hw_config *hw)
         if (built.links[kind] > 0 || !hw_link_is_outer(kind))
             add_parts(&sum, &built, built.links[kind], &hw->link_price[kind]);
     }
-    if (built.switches > 0)
-        add_parts(&sum, &built, built.switches, &hw->switch_price);
+    for (uint32_t number = 0; number < HW_SWITCH_KINDS; number++)
+        if (built.switches_of[number] > 0)
+            add_parts(&sum, &built, built.switches_of[number], &hw->switch_price[number]);
     add_parts(&sum, &built, hw->sip_count, &hw->sip_price);
     built.has_cost = sum.cost > 0;
     built.has_energy |= sum.watts > 0;

@@ -313,7 +313,8 @@ static void json_has_the_schema_s_keys_in_order(void **state)
                                       "algorithm",    "config_digest", "seed",    "input",
                                       "topology",     "engine",        "results", "sim_time_ns",
                                       "init_time_ns", "credit_wait_ns"};
-    static const char *const topology[] = {"sips", "cubes", "pes", "ipcq_queue_pairs", "lps"};
+    static const char *const topology[] = {
+        "sips", "cubes", "pes", "links", "switches", "ipcq_queue_pairs", "lps"};
     static const char *const engine[] = {"sync",
                                          "threads",
                                          "partition",

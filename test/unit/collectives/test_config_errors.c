@@ -42,10 +42,11 @@ static void a_misspelled_key_gets_the_nearest_known_one(void **state)
     expect_topology("system:\n  sips:\n    cuont: 4\n",
                     "topology.yaml:3:5: unknown key 'cuont' in system.sips; did you mean 'count'? "
                     "known here: count, topology, w, h, d\n");
-    expect_components("links: { sip_lnk: { bw_gbs: 4 } }\n",
-                      "components.yaml:1:10: unknown key 'sip_lnk' in links; did you mean "
-                      "'sip_link'? known here: pe_noc, tcm, noc, hbm, sram, m_cpu, noc_ucie, ucie, "
-                      "hub, sip_link, pcie, sio, hccs\n");
+    expect_components(
+        "links: { sip_lnk: { bw_gbs: 4 } }\n",
+        "components.yaml:1:10: unknown key 'sip_lnk' in links; did you mean "
+        "'sip_link'? known here: scale, pe_noc, tcm, noc, hbm, sram, m_cpu, noc_ucie, ucie, "
+        "hub, sip_link, pcie, sio, hccs\n");
     expect_topology("zzz: 1\n",
                     "topology.yaml:1:1: unknown key 'zzz'; known here: " TOPOLOGY_KEYS "\n");
     expect_topology("links: {}\n", "topology.yaml:1:1: key 'links' belongs in components.yaml; "
@@ -195,7 +196,8 @@ static void each_level_is_checked_at_its_place(void **state)
     expect_topology(LEVELS("[{swich: 4}]"),
                     AT("17") "unknown key 'swich' in a level; did you mean 'switch'? known: "
                              "ring_1d, torus_2d, torus_3d, mesh_2d_no_wrap, fully_connected, "
-                             "switch, distance_mm, bw_gbs, ns_per_mm, latency_ns\n");
+                             "switch, distance_mm, bw_gbs, ns_per_mm, latency_ns, cost, "
+                             "watts, pj_per_bit\n");
     expect_topology(LEVELS("[{switch: 2, ring_1d: 2}]"),
                     AT("28") "a level has one topology; found switch and ring_1d; write two "
                              "levels\n");
