@@ -68,9 +68,10 @@ struct hw_compute_model {
  */
 enum hw_sip_joint {
     HW_SIP_RING,
-    HW_SIP_LINE,  /* a ring without the link from its end to its beginning */
-    HW_SIP_FULL,  /* a link between every two */
-    HW_SIP_SWITCH /* one switch, to which each has a link */
+    HW_SIP_LINE,   /* a ring without the link from its end to its beginning */
+    HW_SIP_FULL,   /* a link between every two */
+    HW_SIP_SWITCH, /* one switch, to which each has a link */
+    HW_SIP_OTHER   /* of a graph: as its links say */
 };
 struct hw_sip_dim {
     enum hw_sip_joint joint;
@@ -85,6 +86,12 @@ struct hw_sip_dims {
 
 /* SIPs of a machine; of one that is not folded (hw/topology/fold.h). */
 enum { HW_SIPS_MAX = 1 << 24, HW_UNFOLDED_SIPS_MAX = 1 << 14 };
+
+/* A kind of switches: those from number `first` on. */
+struct hw_switch_row {
+    const char *name;
+    uint32_t first, count;
+};
 
 struct hw_config {
     /* structure */
@@ -129,9 +136,9 @@ struct hw_config {
 
     struct hw_sip_dims sip_dims;
 
-    /* of a graph: the names of its classes of links, and of its kinds of switches; else NULL */
-    const char *const *class_name;  /* [HW_CLASSES_MAX] of HW_LINK_CLASS_1 on */
-    const char *const *switch_name; /* [HW_SWITCH_KINDS] of hw_switch_node() */
+    /* of a graph; else NULL */
+    const char *const *class_name;        /* [HW_CLASSES_MAX] of HW_LINK_CLASS_1 on */
+    const struct hw_switch_row *switches; /* [HW_SWITCH_KINDS] of hw_switch_node() */
 
     /* what parts cost: of a link between SIPs (inside SIPs pj_per_bit alone), a switch of each
      * hw_switch_node(), a SIP */
@@ -141,5 +148,10 @@ struct hw_config {
 /* The name of a kind of links or nodes in this machine: "sip_link", "level_2", a graph's own. */
 const char *hw_link_name_of(const struct hw_config *hw, enum hw_link_kind kind);
 const char *hw_node_name_of(const struct hw_config *hw, enum hw_node_kind kind);
+/* "switch 3"; of a graph "switch leaf.1", or "switch spine" if it is the only one of its kind.
+ * Returns text. */
+enum { HW_SWITCH_TEXT_BYTES = 48 };
+const char *hw_switch_text(const struct hw_config *hw, uint32_t number,
+                           char text[HW_SWITCH_TEXT_BYTES]);
 
 #endif

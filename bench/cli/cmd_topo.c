@@ -120,7 +120,8 @@ static void print_place(const struct hw_config *hw, const struct hw_path_step *s
     char outlet[HW_OUTLET_NAME_BYTES] = "";
     char where[64] = "";
     int n = 0;
-    if (step->sip != UINT32_MAX && step->kind != HW_NODE_SWITCH)
+    const bool is_switch = !step->is_link && hw_node_is_switch((enum hw_node_kind)step->kind);
+    if (step->sip != UINT32_MAX && !is_switch)
         n += snprintf(where, sizeof where, "sip %u", step->sip);
     if (step->cube != UINT32_MAX)
         n += snprintf(where + n, sizeof where - (size_t)n, " cube %u", step->cube);

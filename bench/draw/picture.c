@@ -122,6 +122,8 @@ static void gather_inside(struct gathering *g, uint32_t sip)
 static const char *directions_of(const struct hw_config *hw)
 {
     const struct hw_topology_ops *const topology = hw->sip_topology;
+    if (topology->lines == HW_SIP_LINES_NONE && !topology->paired)
+        return "No global directions.";
     if (topology->lines == HW_SIP_LINES_NONE)
         return "No global directions: sio joins the dies of a package, hccs those of one parity.";
     if (hw->sip_dims.count > 1)

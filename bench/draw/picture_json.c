@@ -14,7 +14,8 @@
 static const char *const joint_name[] = {[HW_SIP_RING] = "ring",
                                          [HW_SIP_LINE] = "line",
                                          [HW_SIP_FULL] = "full",
-                                         [HW_SIP_SWITCH] = "switch"};
+                                         [HW_SIP_SWITCH] = "switch",
+                                         [HW_SIP_OTHER] = "other"};
 enum { JOINTS = sizeof joint_name / sizeof *joint_name };
 
 /* ---- writing --------------------------------------------------------------------------------- */

@@ -122,6 +122,7 @@ static void place_alone(struct picture_layout *l)
         as_rows(grid, ORDER_CIRCLE, size, size);
         break;
     case HW_SIP_SWITCH:
+    case HW_SIP_OTHER:
         as_rows(grid, ORDER_ROWS, size, size <= 8 ? size : size <= 64 ? 8 : 32);
         break;
     }

@@ -441,7 +441,8 @@ static void name_place(const struct lp_model *m, uint64_t key, char *text, size_
     } else if (where < m->lps.first_switch) {
         snprintf(text, bytes, "sip %u io_die, nodes", where - m->lps.first_io_die);
     } else {
-        snprintf(text, bytes, "switch %u", where - m->lps.first_switch);
+        char name[HW_SWITCH_TEXT_BYTES];
+        snprintf(text, bytes, "%s", hw_switch_text(&m->hw, where - m->lps.first_switch, name));
     }
 }
 

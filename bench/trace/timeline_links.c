@@ -92,15 +92,15 @@ static void name_link_track(struct timeline_links *links, FILE *out,
 {
     const struct lp_model *const m = links->model;
     const uint32_t pid = process_of(links, crossed->lp);
-    char name[LINK_NAME_BYTES];
+    char name[LINK_NAME_BYTES], at[HW_SWITCH_TEXT_BYTES];
     int is_new = 0;
     if (crossed->lp >= m->lps.first_switch)
         J1S(is_new, links->switch_named, pid);
     if (is_new == 1)
         fprintf(out,
                 ",\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%" PRIu32
-                ",\"args\":{\"name\":\"switch %" PRIu32 "\"}}",
-                pid, crossed->lp - m->lps.first_switch);
+                ",\"args\":{\"name\":\"%s\"}}",
+                pid, hw_switch_text(&m->hw, crossed->lp - m->lps.first_switch, at));
     lp_link_name_of(m, crossed->lp, crossed->index, name, sizeof name);
     fprintf(out,
             ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32

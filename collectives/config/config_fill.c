@@ -94,12 +94,60 @@ static void fill_link(const struct config_tree *tree, uint32_t kind, const struc
 
 static void fill_links(const struct config_tree *tree, struct hw_config *hw)
 {
-    const struct levels *const levels = config_machine_value(tree, "system.sips.topology")->levels;
+    const struct config_value *const topology = config_machine_value(tree, "system.sips.topology");
+    const struct levels *const levels = topology->levels;
+    const struct graph_list *const graph = topology->graph != NULL ? &topology->graph->list : NULL;
     for (uint32_t kind = 0; kind < HW_LINK_KINDS; kind++) {
-        const uint32_t level = kind - HW_LINK_CLASS_1; /* large for a kind that is no level's */
-        const bool said = levels != NULL && level < levels->count;
-        fill_link(tree, kind, said ? &levels->at[level] : NULL, hw);
+        const uint32_t class = kind - HW_LINK_CLASS_1; /* large for a kind that is no class */
+        fill_link(tree, kind,
+                  levels != NULL && class < levels->count   ? &levels->at[class]
+                  : graph != NULL && class < graph->classes ? &graph->class[class].figures
+                                                            : NULL,
+                  hw);
     }
+}
+
+/* A kind of switches; NULL: there is none of this number. */
+static void fill_switches(const struct graph_kind *kind, uint32_t number, struct hw_switch_row *row,
+                          struct hw_config *hw)
+{
+    const enum hw_node_kind node = hw_switch_node(number);
+    struct hw_price *const price = &hw->switch_price[number];
+    *row = (struct hw_switch_row){.name = "switch"};
+    if (kind == NULL)
+        return;
+    const struct level *const figures = &kind->figures;
+    *row = (struct hw_switch_row){kind->name, kind->first, kind->count};
+    if (figures->given[LEVEL_LATENCY_NS])
+        hw->overhead_ps[node] = decimal_ps(figures->number[LEVEL_LATENCY_NS]);
+    if (figures->given[LEVEL_COST])
+        price->cost = decimal_millionths(figures->number[LEVEL_COST]);
+    if (figures->given[LEVEL_WATTS])
+        price->watts = decimal_millionths(figures->number[LEVEL_WATTS]);
+    if (figures->given[LEVEL_PJ_PER_BIT])
+        price->pj_per_bit = decimal_millionths(figures->number[LEVEL_PJ_PER_BIT]);
+}
+
+/* What a graph says of its switches, and the names of its classes and kinds. */
+static void fill_graph(struct config_tree *tree, struct hw_config *hw)
+{
+    const struct config_value *const topology = config_machine_value(tree, "system.sips.topology");
+    if (topology->graph == NULL)
+        return;
+    const struct graph_list *const graph = &topology->graph->list;
+    const char **const class = config_arena_alloc(&tree->arena, HW_CLASSES_MAX * sizeof *class);
+    struct hw_switch_row *const kind =
+        config_arena_alloc(&tree->arena, HW_SWITCH_KINDS * sizeof *kind);
+    if (class == NULL || kind == NULL)
+        return;
+    for (uint32_t i = 0; i < HW_CLASSES_MAX; i++)
+        class[i] = i < graph->classes ? graph->class[i].name : "";
+    for (uint32_t i = 1; i < HW_SWITCH_KINDS; i++)
+        hw->overhead_ps[hw_switch_node(i)] = hw->overhead_ps[HW_NODE_SWITCH];
+    for (uint32_t i = 0; i < HW_SWITCH_KINDS; i++)
+        fill_switches(i < graph->kinds ? &graph->kind[i] : NULL, i, &kind[i], hw);
+    hw->class_name = class;
+    hw->switches = kind;
 }
 
 static void fill_structure(const struct config_tree *tree, struct hw_config *hw)
@@ -153,6 +201,7 @@ void config_fill(struct config *config)
     for (uint32_t k = 1; k < HW_SWITCH_KINDS; k++)
         config->hw.switch_price[k] = config->hw.switch_price[0];
     fill_links(tree, &config->hw);
+    fill_graph(tree, &config->hw);
     config_fill_jitter(tree, &config->hw);
     config_fill_ccl(config);
     config->groups = (struct ccl_groups){.sets = tree->group_sets, .count = tree->group_count};

@@ -644,6 +644,7 @@ void config_free(struct config *config)
 {
     if (config == NULL)
         return;
+    hw_graph_free(config->tree->graph);
     config_arena_free(&config->tree->arena);
     free(config->tree);
     free(config);

@@ -110,7 +110,12 @@ static void print_machine(struct printer *printer)
         if (config_given(value))
             print_line(printer, open_groups(printer, path), last_part(path), value->text,
                        value->place, "");
-        else if (strncmp(path, "links.", 6) == 0)
+        if (value->graph != NULL && value->graph->contents != 0)
+            fprintf(printer->file, "    # contents of the graph's file: %016" PRIx64 "\n",
+                    value->graph->contents);
+        if (config_given(value))
+            continue;
+        if (strncmp(path, "links.", 6) == 0)
             print_absent_link_key(printer, path);
         else if (strncmp(path, "system.sips.", 12) == 0)
             print_absent_grid(printer, path);

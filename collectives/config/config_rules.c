@@ -197,6 +197,44 @@ static uint32_t machine_count(const struct config_tree *tree, const char *path)
     return config_given(value) ? (uint32_t)value->number.mantissa : 0;
 }
 
+/* Makes the topology of a graph, whose number of SIPs is the machine's. */
+static void join_graph(struct config_loader *loader, struct config_tree *tree,
+                       const struct config_value *topology)
+{
+    const struct graph_list *const list = &topology->graph->list;
+    struct config_value *const count = &tree->machine[config_machine_find("system.sips.count")];
+    char why[HW_GRAPH_WHY_BYTES], text[16];
+    uint8_t *const kinds = config_arena_alloc(loader->arena, list->switches + 1);
+    snprintf(text, sizeof text, "%" PRIu32, list->sips);
+    const bool same_file = count->place.source == topology->place.source;
+    if (same_file && (uint64_t)count->number.mantissa != list->sips)
+        config_error(loader, count->place, "system.sips.count: %s; the graph has %s SIPs",
+                     count->text, text);
+    count->number = (struct decimal){.mantissa = list->sips};
+    count->text = config_arena_text(loader->arena, text, strlen(text));
+    count->place = topology->place;
+    if (kinds == NULL)
+        return;
+    for (uint32_t k = 0; k < list->kinds; k++)
+        memset(kinds + list->kind[k].first, (int)k, list->kind[k].count);
+    struct hw_graph_given given = {.sips = list->sips,
+                                   .switches = list->switches,
+                                   .links = list->link,
+                                   .link_count = list->links,
+                                   .switch_kind = kinds,
+                                   .ends = list->ends,
+                                   .policy = list->routes,
+                                   .lines = list->lines,
+                                   .dims = list->dims};
+    memcpy(given.dim, list->dim, sizeof given.dim);
+    tree->graph = hw_graph_create(&given, why);
+    tree->grid = (struct hw_sip_size){.w = list->dims > 1 ? list->dim[0] : 0};
+    if (tree->graph == NULL && why[0] != '\0')
+        config_error(loader, topology->place, "system.sips.topology: %s", why);
+    else if (tree->graph == NULL)
+        loader->arena->failed = true;
+}
+
 /* The topology's own rule of how many SIPs, in a grid of which size, it joins. */
 static void config_rules_check_sips(struct config_loader *loader, struct config_tree *tree)
 {
@@ -209,6 +247,10 @@ static void config_rules_check_sips(struct config_loader *loader, struct config_
     const struct config_value *const count = config_machine_value(tree, keys[HW_SIP_KEY_COUNT]);
     if (!config_given(topology) || !config_given(count))
         return;
+    if (topology->graph != NULL) {
+        join_graph(loader, tree, topology);
+        return;
+    }
     struct hw_sip_size given = {.w = machine_count(tree, keys[HW_SIP_KEY_W]),
                                 .h = machine_count(tree, keys[HW_SIP_KEY_H]),
                                 .d = machine_count(tree, keys[HW_SIP_KEY_D])};
@@ -304,7 +346,8 @@ static void check_algorithm_fits(struct config_loader *loader, const struct conf
     const bool by_machine = config_given(logical) && strcmp(logical->text, "none") == 0;
     char ringed[LIST_BYTES];
     if (by_machine && config_given(invariant) && invariant->number.mantissa != 0 &&
-        config_given(topology) && config_topology(tree)->lines == HW_SIP_LINES_OPEN &&
+        config_given(topology) && config_topology(tree) != NULL &&
+        config_topology(tree)->lines == HW_SIP_LINES_OPEN &&
         machine_count(tree, "system.sips.count") > 1)
         config_error(loader, invariant->place,
                      "rank_invariant: not offered on %s; legal on %s, or set it to false",

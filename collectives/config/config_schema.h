@@ -16,6 +16,7 @@
 #include "collectives/config/input/config_parse.h"
 #include "collectives/config/input/decimal.h"
 #include "collectives/config/input/config_source.h"
+#include "collectives/config/input/graph_read.h"
 #include "collectives/config/input/levels.h"
 
 enum config_type {
@@ -34,7 +35,8 @@ enum config_type {
     CONFIG_RANGES,  /* numbers and ranges of them: 5, 0-15, [1, 3, 5-7, 8-31/2] */
     CONFIG_RANGE,   /* one of them, without a step */
     CONFIG_CALLS,   /* a list of words: calls of the bench `concurrent` */
-    CONFIG_SIPS,    /* one of `choice`, or a list of levels, which is the choice `levels` */
+    CONFIG_SIPS, /* one of `choice`, or a list of levels, which is the choice `levels`; or a graph
+                  */
 };
 
 /* How a value becomes a field. CONFIG_STORE_HAND: config_fill.c does it, with other values. */
@@ -118,7 +120,8 @@ struct config_value {
     uint32_t
         list_count; /* CONFIG_ROOT: 2 if x,y; CONFIG_PLACE: its parts; CONFIG_RANKS: of ranks */
     const uint16_t *ranks;
-    const struct levels *levels; /* CONFIG_SIPS: NULL unless it is a list */
+    const struct levels *levels;      /* CONFIG_SIPS: NULL unless it is a list */
+    const struct graph_source *graph; /* CONFIG_SIPS: NULL unless it is a mapping */
     const struct config_ranges
         *ranges; /* CONFIG_RANGES, CONFIG_RANGE; CONFIG_PLACE: NULL unless SIPs */
     const struct config_node *words; /* CONFIG_CALLS: [list_count] scalars */

@@ -68,6 +68,8 @@ struct decimal config_link_scale(const struct config_tree *tree, enum hw_link_ki
 const struct hw_topology_ops *config_topology(const struct config_tree *tree)
 {
     const struct config_value *const value = config_machine_value(tree, "system.sips.topology");
+    if (value->graph != NULL)
+        return tree->graph;
     return config_given(value) ? hw_topology_at((uint32_t)value->number.mantissa) : NULL;
 }
 

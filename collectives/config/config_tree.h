@@ -58,6 +58,7 @@ struct config_tree {
     uint32_t group_count;
     const struct ccl_group_set *group_sets; /* [group_count] */
     struct hw_sip_size grid;                /* of SIPs, in force; 0: not a grid, or not known */
+    struct hw_topology_ops *graph;          /* of SIPs, if they are one; the tree's own */
     struct config_tree *shipped;            /* of the shipped files alone; NULL: not kept */
 };
 

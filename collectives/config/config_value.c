@@ -92,7 +92,9 @@ const char *config_legal(const struct config_key *key, char *buf, size_t size)
     case CONFIG_SIPS:
         snprintf(buf, size, "one of ");
         append_choices(key, buf, size);
-        config_value_append(buf, size, ", or a list of levels such as " LEVELS_EXAMPLE);
+        config_value_append(buf, size,
+                            ", or a list of levels such as " LEVELS_EXAMPLE
+                            ", or a graph: " GRAPH_EXAMPLE);
         break;
     case CONFIG_PLACE:
         snprintf(
@@ -252,10 +254,15 @@ static bool read_choice(const struct reader *reader, const struct config_node *n
     return store_text(reader, value, reader->key->choice((uint32_t)choice));
 }
 
-/* A topology by its name, or a list of levels. */
+/* A topology by its name, a list of levels, or a graph. */
 static bool read_sips(const struct reader *reader, const struct config_node *node,
                       struct config_value *value)
 {
+    if (node->kind == CONFIG_MAPPING) {
+        value->graph = graph_read(reader->loader, reader->path, node);
+        value->text = value->graph != NULL ? value->graph->text : NULL;
+        return value->graph != NULL;
+    }
     if (node->kind != CONFIG_SEQUENCE)
         return is_text(node, hw_levels.name) ? config_value_reject(reader, node, "")
                                              : read_choice(reader, node, value);

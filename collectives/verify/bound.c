@@ -38,6 +38,9 @@ static void add_links(struct cut *cut, const struct cut *more)
         cut->links[kind] += more->links[kind];
 }
 
+/* Its SIPs are joined by listed links, and not as dimensions say. */
+static bool is_graph(const struct bounding *b) { return b->hw->class_name != NULL; }
+
 static uint32_t min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
 static uint64_t min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
@@ -256,6 +259,10 @@ static int64_t farthest_sip_ps(const struct bounding *b, uint32_t cubes)
             hops += steps;
             ps += steps * outer_hop_ps(b->hw, dim->link, dim->joint == HW_SIP_SWITCH);
         }
+        if (is_graph(b)) {
+            hops = 1;
+            ps = 2 * b->hw->overhead_ps[HW_NODE_IO_PORT];
+        }
         ps = between_sips_ps(b->hw, hops, ps, cubes);
         most_ps = ps > most_ps ? ps : most_ps;
     }
@@ -352,6 +359,8 @@ static uint64_t links_across(const struct hw_sip_dim *dim, uint64_t m)
         return m * (dim->size - m);
     case HW_SIP_SWITCH:
         return min_u64(m, dim->size - m);
+    case HW_SIP_OTHER:
+        break;
     }
     return 0;
 }
@@ -489,6 +498,11 @@ static void find_ports(const struct bounding *b, uint32_t sip, struct cut at[HW_
     memset(at, 0, HW_PORTS * sizeof *at);
     for (uint32_t outlet = 0; outlet < hw_outlets(hw); outlet++) {
         uint32_t k, index;
+        const struct hw_hop hop = hw_hop(hw, sip, outlet);
+        if (is_graph(b) && hop.link < HW_LINK_KINDS)
+            at[hw_side(hw, outlet)].links[hop.link]++;
+        if (is_graph(b))
+            continue;
         if (!find_outlet(hw, &b->dims, outlet, &k, &index))
             continue;
         const struct hw_sip_dim *const dim = &b->dims.at[k];
@@ -818,7 +832,7 @@ static void bound_sends_of_listed(struct bounding *b)
 /* All SIPs are asked about, and none of them is the end of a line: all have the same ports. */
 static bool are_alike(const struct bounding *b)
 {
-    bool ends = b->work->sips != NULL || b->sips != b->hw->sip_count;
+    bool ends = is_graph(b) || b->work->sips != NULL || b->sips != b->hw->sip_count;
     for (uint32_t k = 0; k < b->dims.count; k++)
         ends |= b->dims.at[k].joint == HW_SIP_LINE;
     return !ends;
@@ -857,6 +871,19 @@ static void bound_sends_inside(struct bounding *b)
         parts = (b->leaves + hw_pes(hw) - 1) / hw_pes(hw);
     if (work->per_sip > 0 || work->together)
         bound_gaps(b, &(struct gap){.lanes = links}, 1, &none, sent_bytes(parts, work->bytes));
+}
+
+/* The links of each SIP of a graph. */
+static void bound_each_sip(struct bounding *b)
+{
+    const uint64_t last = b->leaves - (b->sips - 1) * b->of_sip;
+    for (uint32_t i = 0; i < b->sips; i++) {
+        struct cut cut = {{0}}, at[HW_PORTS];
+        find_ports(b, sip_of(b, i), at);
+        for (enum hw_port port = 0; port < HW_PORTS; port++)
+            add_links(&cut, &at[port]);
+        bound_cut(b, &cut, b->lanes * crossing_bytes(b, i + 1 < b->sips ? b->of_sip : last));
+    }
 }
 
 /* ---- bounds ---------------------------------------------------------------------------------- */
@@ -900,7 +927,9 @@ struct hw_bound hw_bound_of(const struct hw_config *hw, const struct hw_work *wo
     bound_inside_sips(&b);
     if (work->collective == CCL_ALL_REDUCE)
         bound_sends_inside(&b);
-    if (b.sips == 1)
+    if (b.sips > 1 && is_graph(&b))
+        bound_each_sip(&b);
+    if (b.sips == 1 || is_graph(&b))
         return bound;
     bound_boxes(&b);
     if (work->collective == CCL_ALL_REDUCE && work->sips != NULL)

@@ -104,7 +104,14 @@ static bool graph_neighbour(const struct hw_config *hw, uint32_t sip, enum hw_po
     return hw->sip_topology->lines != HW_SIP_LINES_NONE && hw_sip_grid_neighbour(hw, sip, port, to);
 }
 
-static struct hw_sip_dims graph_dims(const struct hw_config *hw) { return graph_of(hw)->dims; }
+static struct hw_sip_dims graph_dims(const struct hw_config *hw)
+{
+    const struct graph *const g = graph_of(hw);
+    struct hw_sip_dims dims = g->dims;
+    if (dims.count == 0)
+        hw_sip_dims_add(&dims, HW_SIP_OTHER, g->sips, HW_LINK_SIP_LINK);
+    return dims;
+}
 
 /* ---- links ----------------------------------------------------------------------------------- */
 

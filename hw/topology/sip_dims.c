@@ -45,6 +45,8 @@ uint32_t hw_dim_degree(const struct hw_sip_dim *dim)
         return dim->size - 1;
     case HW_SIP_SWITCH:
         return 1;
+    case HW_SIP_OTHER:
+        break;
     }
     return 0;
 }
@@ -63,6 +65,8 @@ uint64_t hw_dim_bisection(const struct hw_config *hw, const struct hw_sip_dim *d
         return half * (dim->size - half) * lines;
     case HW_SIP_SWITCH:
         return half * lines;
+    case HW_SIP_OTHER:
+        break;
     }
     return 0;
 }

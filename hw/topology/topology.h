@@ -243,8 +243,9 @@ uint32_t hw_sip_directions_max(const struct hw_config *hw);
 /* ---- questions of algorithms and their estimates --------------------------------------------- */
 
 /* The dimensions of any topology: rings and lines in a grid's rows and columns, one switch, the
- * dies of a package and then the packages of paired dies. Coordinates make up a SIP's number as
- * struct hw_sip_dims says, whose count is at least 1. */
+ * dies of a package and then the packages of paired dies; of a graph those that it states, or one
+ * of the joint HW_SIP_OTHER, whose class of links says nothing. Coordinates make up a SIP's number
+ * as struct hw_sip_dims says, whose count is at least 1. */
 struct hw_sip_dims hw_sip_dims_of(const struct hw_config *hw);
 static inline uint32_t hw_sip_coordinate(const struct hw_sip_dim *dim, uint32_t sip)
 {

@@ -19,7 +19,7 @@ struct visit {
     const void *state; /* of the owner */
     void (*fn)(void *arg, const struct lp_link_use *use);
     void *arg;
-    char place[40]; /* "sip 3 cube 5" */
+    char place[HW_SWITCH_TEXT_BYTES]; /* "sip 3 cube 5" */
     uint32_t lp, sip, cube;
     uint32_t the_switch; /* of a switch: its number */
     struct span span[LP_LINK_GROUPS];
@@ -241,7 +241,7 @@ void lp_links_visit(const struct lp_model *m, const struct cw_sim *sim, struct l
         v.sip = v.the_switch = lp_switch_at(m, v.lp);
         v.cube = UINT32_MAX;
         const struct lp_switch *s = cw_state(sim, v.lp);
-        snprintf(v.place, sizeof v.place, "switch %u", v.the_switch);
+        (void)hw_switch_text(&m->hw, v.the_switch, v.place);
         v.state = s;
         visit_owner(&v, LP_OF_SWITCH, s->link);
     }
@@ -262,7 +262,7 @@ struct lp_link_use lp_link_member(const struct lp_model *m, const struct lp_link
         member.sip = hw_fold_member(m->fold, use->sip, k);
     }
     if (of_switch)
-        snprintf(place, LP_LINK_PLACE_BYTES, "switch %u", member.sip);
+        (void)hw_switch_text(&m->hw, member.sip, place);
     else if (use->cube == UINT32_MAX)
         snprintf(place, LP_LINK_PLACE_BYTES, "sip %u io_die", member.sip);
     else
@@ -315,7 +315,7 @@ void lp_link_name_of(const struct lp_model *m, uint32_t lp, uint32_t number, cha
     if (lp >= m->lps.first_switch) {
         owner = LP_OF_SWITCH;
         v.the_switch = lp_switch_at(m, lp);
-        snprintf(v.place, sizeof v.place, "switch %u", v.the_switch);
+        (void)hw_switch_text(&m->hw, v.the_switch, v.place);
     } else if (lp >= m->lps.first_io_die) {
         owner = LP_OF_IO_DIE;
         snprintf(v.place, sizeof v.place, "sip %u io_die", lp_sip_at(m, lp - m->lps.first_io_die));

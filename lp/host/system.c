@@ -1176,9 +1176,11 @@ const char *lp_system_fold_tie(const struct lp_system *system, char text[LP_TIE_
     const struct lp_model *const m = &system->model;
     const struct lp_tie tie = m->ties != NULL ? lp_tie_watch_first(m->ties) : (struct lp_tie){0};
     const double ns = (double)tie.time_ps / 1000;
+    char at[HW_SWITCH_TEXT_BYTES];
     text[0] = '\0';
     if (tie.lp >= m->lps.first_switch)
-        (void)snprintf(text, LP_TIE_BYTES, "switch %u, at %.3f ns", lp_switch_at(m, tie.lp), ns);
+        (void)snprintf(text, LP_TIE_BYTES, "%s, at %.3f ns",
+                       hw_switch_text(&m->hw, lp_switch_at(m, tie.lp), at), ns);
     else if (tie.lp >= m->lps.first_io_die)
         (void)snprintf(text, LP_TIE_BYTES, "the io_die of SIP %u, at %.3f ns",
                        lp_sip_at(m, tie.lp - m->lps.first_io_die), ns);

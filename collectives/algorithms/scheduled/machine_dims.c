@@ -20,7 +20,9 @@ static enum rs_ag_joint joint_of(const struct hw_sip_dim *dim)
 {
     if (dim->joint == HW_SIP_LINE)
         return RS_AG_LINE;
-    return dim->joint == HW_SIP_RING || dim->size > DIRECT_MAX ? RS_AG_RING : RS_AG_DIRECT;
+    return dim->joint == HW_SIP_RING || dim->joint == HW_SIP_OTHER || dim->size > DIRECT_MAX
+               ? RS_AG_RING
+               : RS_AG_DIRECT;
 }
 
 /* Turns the largest direct dimensions into rings, until a SIP has a PE for each thread of a part.

@@ -33,19 +33,30 @@ uint32_t config_source_add(struct config_loader *loader, const struct config_sou
 static char *read_all(struct config_loader *loader, struct config_place place, FILE *file,
                       size_t *bytes)
 {
-    char *const text = malloc(CONFIG_FILE_BYTES_MAX + 1);
-    if (text == NULL) {
-        loader->arena->failed = true;
-        return NULL;
+    const size_t most =
+        loader->sources[place.source - 1].is_list ? CONFIG_LIST_BYTES_MAX : CONFIG_FILE_BYTES_MAX;
+    size_t room = CONFIG_FILE_BYTES_MAX + 1;
+    char *text = NULL;
+    *bytes = 0;
+    for (;;) {
+        char *const more = realloc(text, room);
+        if (more == NULL) {
+            free(text);
+            loader->arena->failed = true;
+            return NULL;
+        }
+        text = more;
+        *bytes += fread(text + *bytes, 1, room - *bytes, file);
+        if (*bytes < room || room > most)
+            break;
+        room = 2 * room < most + 1 ? 2 * room : most + 1;
     }
-    *bytes = fread(text, 1, CONFIG_FILE_BYTES_MAX + 1, file);
-    if (!ferror(file) && *bytes <= CONFIG_FILE_BYTES_MAX)
+    if (!ferror(file) && *bytes <= most)
         return text;
     if (ferror(file))
         config_error(loader, place, "cannot read: %s", strerror(errno));
     else
-        config_error(loader, place, "longer than %zu bytes: not a configuration file",
-                     CONFIG_FILE_BYTES_MAX);
+        config_error(loader, place, "longer than %zu bytes: not a configuration file", most);
     free(text);
     return NULL;
 }

@@ -16,6 +16,9 @@
 
 #define CONFIG_FILE_BYTES_MAX ((size_t)1024 * 1024)
 #define CONFIG_NODES_MAX      20000u
+/* of a list of a machine's parts */
+#define CONFIG_LIST_BYTES_MAX ((size_t)256 * 1024 * 1024)
+#define CONFIG_LIST_NODES_MAX 16000000u
 #define CONFIG_DEPTH_MAX      16u
 
 /* The place where a text came from, and the files whose keys are legal in it. */
@@ -26,6 +29,7 @@ struct config_source {
     bool is_found;         /* in the working directory: nobody has named it */
     bool is_shipped;       /* one of the three files that are always there */
     bool is_environment;   /* a variable */
+    bool is_list;          /* it lists a machine's parts: longer than a configuration */
     bool any_key;          /* a preset or --set: keys of all files; else only keys of `file` */
     enum config_file file; /* which of the three */
 };

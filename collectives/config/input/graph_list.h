@@ -24,11 +24,10 @@ struct graph_class {
 /* A kind of switches. */
 struct graph_kind {
     char name[GRAPH_NAME_BYTES];
-    struct decimal latency_ns;
-    bool has_latency; /* else as nodes.switch.overhead_ns */
-    uint32_t ports;   /* the most cables of one switch; 0: not given */
-    uint32_t first;   /* number of its first switch, */
-    uint32_t count;   /* and how many there are: the switches of a kind follow each other */
+    struct level figures; /* latency_ns, cost, watts, pj_per_bit alone; else as nodes.switch */
+    uint32_t ports;       /* the most cables of one switch; 0: not given */
+    uint32_t first;       /* number of its first switch, */
+    uint32_t count;       /* and how many there are: the switches of a kind follow each other */
 };
 
 struct graph_list {

@@ -139,20 +139,40 @@ static bool level_read_number(struct level_reader *reader, int which,
     return level_reject(reader, node, expected);
 }
 
-static const struct level_topology *find_topology(const struct config_node *key)
-{
-    for (uint32_t i = 0; i < LEVEL_TOPOLOGIES; i++)
-        if (strcmp(key->text, level_topology[i].name) == 0)
-            return &level_topology[i];
-    return NULL;
-}
-
 static int find_level_key(const struct config_node *key)
 {
     for (int i = 0; i < LEVEL_NUMBERS; i++)
         if (strcmp(key->text, level_number_name[i]) == 0)
             return i;
     return -1;
+}
+
+bool level_read_figure(struct config_loader *loader, const char *path, const char *of,
+                       const struct config_node *key, struct level *level)
+{
+    struct level_reader reader = {.loader = loader, .path = path};
+    const int i = find_level_key(key);
+    char known[200] = "", quoted[TEXT_QUOTE_BYTES];
+    if (i >= 0) {
+        level->given[i] = level_read_number(&reader, i, key->value, &level->number[i]);
+        return level->given[i];
+    }
+    for (uint32_t k = 0; k < LEVEL_NUMBERS; k++) {
+        const size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", k > 0 ? ", " : "",
+                 level_number_name[k]);
+    }
+    config_error(loader, key->place, "%s: unknown key %s in %s; known: %s", path,
+                 text_quote_key(key->text, key->bytes, quoted), of, known);
+    return false;
+}
+
+static const struct level_topology *find_topology(const struct config_node *key)
+{
+    for (uint32_t i = 0; i < LEVEL_TOPOLOGIES; i++)
+        if (strcmp(key->text, level_topology[i].name) == 0)
+            return &level_topology[i];
+    return NULL;
 }
 
 static bool unknown_in_level(const struct level_reader *reader, const struct config_node *key)

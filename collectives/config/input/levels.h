@@ -38,6 +38,11 @@ struct levels {
 
 #define LEVELS_EXAMPLE "[{torus_2d: [4, 4]}, {switch: 8}]"
 
+/* Reads one figure of links, such as `bw_gbs: 50`, of `of`, "a class". False, with an error
+ * reported: there is no such figure, or it is not legal. */
+bool level_read_figure(struct config_loader *loader, const char *path, const char *of,
+                       const struct config_node *key, struct level *level);
+
 /* The levels that a list says, in the loader's arena; NULL, with an error reported. `path` is how
  * messages call the key. */
 const struct levels *levels_read(struct config_loader *loader, const char *path,

@@ -205,8 +205,8 @@ static struct result cut_sample(struct result_row rows[2])
     result.engine.has_cut = true;
     result.engine.stats.threads_pinned = 3;
     result.engine.cut = (struct lp_cut){.lps_min = 21, .lps_max = 26, .lookahead_ps = 4020};
-    result.engine.cut.link[HW_LINK_UCIE] = (struct lp_cut_links){20, 160};
-    result.engine.cut.link[HW_LINK_SIP_LINK] = (struct lp_cut_links){6, 8};
+    result.engine.cut.link[HW_LINK_UCIE] = (struct lp_cut_links){20, 160, "ucie"};
+    result.engine.cut.link[HW_LINK_SIP_LINK] = (struct lp_cut_links){6, 8, "sip_link"};
     return result;
 }
 
@@ -221,7 +221,7 @@ static void several_threads_get_a_line_on_what_was_cut(void **state)
                            "ucie, 6 of 8 sip_link; lookahead 4.020 ns; pinned\n"));
     free(text);
     result.engine.cut = (struct lp_cut){.lps_max = 18, .idle = 2, .lookahead_ps = CW_TIME_MAX};
-    result.engine.cut.link[HW_LINK_UCIE] = (struct lp_cut_links){0, 40};
+    result.engine.cut.link[HW_LINK_UCIE] = (struct lp_cut_links){0, 40, "ucie"};
     result.engine.stats.threads_pinned = 0;
     text = written_by(report_table, &result);
     assert_non_null(strstr(text, "\n# partition: metis, LPs per thread 0..18, links cut: 0 of 40 "
