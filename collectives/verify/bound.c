@@ -11,35 +11,15 @@
 #include "hw/structure.h"
 #include "hw/timing.h"
 #include "hw/topology/sip_dims.h"
+#include "collectives/verify/bound_cuts.h"
+#include "collectives/verify/bound_listed.h"
 #include "hw/topology/topology.h"
-
-/* The work, counted in leaves: what the collective is of. A leaf is a rank; where the shards of a
- * rank are added together, a shard. */
-struct bounding {
-    const struct hw_config *hw;
-    const struct hw_work *work;
-    struct hw_sip_dims dims;
-    uint64_t leaves;
-    uint32_t sips;                /* with leaves: the first ones */
-    uint64_t of_sip;              /* leaves of each, but for the last */
-    uint64_t lanes;               /* of a SIP: collectives side by side, each of all leaves */
-    bool differ[HW_SIP_DIMS_MAX]; /* in a dimension: not all SIPs with leaves are at one place */
-    struct hw_bound *bound;
-};
-
-/* Links of a cut, one way, of each class. */
-struct cut {
-    uint64_t links[HW_LINK_KINDS];
-};
 
 static void add_links(struct cut *cut, const struct cut *more)
 {
     for (enum hw_link_kind kind = 0; kind < HW_LINK_KINDS; kind++)
         cut->links[kind] += more->links[kind];
 }
-
-/* Its SIPs are joined by listed links, and not as dimensions say. */
-static bool is_graph(const struct bounding *b) { return b->hw->class_name != NULL; }
 
 static uint32_t min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
 static uint64_t min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
@@ -112,8 +92,7 @@ void hw_bound_join(struct hw_bound *bound, const struct hw_bound *other)
             bound->class_ps[kind] = other->class_ps[kind];
 }
 
-/* A cut that this many bytes must cross; of no links: it is none. */
-static void bound_cut(struct bounding *b, const struct cut *cut, uint64_t bytes)
+void bound_cut(struct bounding *b, const struct cut *cut, uint64_t bytes)
 {
     enum hw_link_kind class[HW_LINK_KINDS];
     uint32_t classes = 0;
@@ -138,11 +117,6 @@ static void bound_links(struct bounding *b, enum hw_link_kind kind, uint64_t lin
     bound_cut(b, &cut, bytes);
 }
 
-static uint32_t sip_of(const struct bounding *b, uint32_t i)
-{
-    return b->work->sips != NULL ? b->work->sips[i] : i;
-}
-
 /* Of a dimension in which all SIPs with leaves have the same coordinate no link is used, since no
  * route between them changes it. */
 static void find_dims(struct bounding *b)
@@ -152,7 +126,7 @@ static void find_dims(struct bounding *b)
         b->differ[k] = b->work->sips == NULL && dim->stride < b->sips;
         for (uint32_t i = 1; b->work->sips != NULL && i < b->sips; i++)
             b->differ[k] |=
-                hw_sip_coordinate(dim, sip_of(b, i)) != hw_sip_coordinate(dim, sip_of(b, 0));
+                hw_sip_coordinate(dim, bound_sip(b, i)) != hw_sip_coordinate(dim, bound_sip(b, 0));
     }
 }
 
@@ -246,8 +220,10 @@ static int64_t farthest_sip_ps(const struct bounding *b, uint32_t cubes)
 {
     const uint32_t from = b->work->root_sip;
     int64_t most_ps = 0;
+    if (bound_is_listed(b))
+        return between_sips_ps(b->hw, 1, bound_listed_ps(b, through_sip_ps(b->hw)), cubes);
     for (uint32_t i = 0; i < b->sips; i++) {
-        const uint32_t sip = sip_of(b, i);
+        const uint32_t sip = bound_sip(b, i);
         if (sip == from)
             continue;
         uint32_t hops = 0;
@@ -258,10 +234,6 @@ static int64_t farthest_sip_ps(const struct bounding *b, uint32_t cubes)
                 dim_steps(dim, hw_sip_coordinate(dim, from), hw_sip_coordinate(dim, sip));
             hops += steps;
             ps += steps * outer_hop_ps(b->hw, dim->link, dim->joint == HW_SIP_SWITCH);
-        }
-        if (is_graph(b)) {
-            hops = 1;
-            ps = 2 * b->hw->overhead_ps[HW_NODE_IO_PORT];
         }
         ps = between_sips_ps(b->hw, hops, ps, cubes);
         most_ps = ps > most_ps ? ps : most_ps;
@@ -499,9 +471,9 @@ static void find_ports(const struct bounding *b, uint32_t sip, struct cut at[HW_
     for (uint32_t outlet = 0; outlet < hw_outlets(hw); outlet++) {
         uint32_t k, index;
         const struct hw_hop hop = hw_hop(hw, sip, outlet);
-        if (is_graph(b) && hop.link < HW_LINK_KINDS)
+        if (bound_is_listed(b) && hop.link < HW_LINK_KINDS)
             at[hw_side(hw, outlet)].links[hop.link]++;
-        if (is_graph(b))
+        if (bound_is_listed(b))
             continue;
         if (!find_outlet(hw, &b->dims, outlet, &k, &index))
             continue;
@@ -805,9 +777,9 @@ static void bound_sends_of_parts(struct bounding *b, uint32_t inner)
     for (uint32_t k = 0; k < b->dims.count; k++)
         lines *= (inner >> k & 1) != 0 ? b->dims.at[k].size : 1;
     for (uint32_t i = 0; i < b->sips; i++) {
-        const uint32_t part = part_of(b, inner, sip_of(b, i));
+        const uint32_t part = part_of(b, inner, bound_sip(b, i));
         uint32_t like = 0;
-        while (like < i && part_of(b, inner, sip_of(b, like)) != part)
+        while (like < i && part_of(b, inner, bound_sip(b, like)) != part)
             like++;
         if (like < i)
             continue;
@@ -832,7 +804,7 @@ static void bound_sends_of_listed(struct bounding *b)
 /* All SIPs are asked about, and none of them is the end of a line: all have the same ports. */
 static bool are_alike(const struct bounding *b)
 {
-    bool ends = is_graph(b) || b->work->sips != NULL || b->sips != b->hw->sip_count;
+    bool ends = bound_is_listed(b) || b->work->sips != NULL || b->sips != b->hw->sip_count;
     for (uint32_t k = 0; k < b->dims.count; k++)
         ends |= b->dims.at[k].joint == HW_SIP_LINE;
     return !ends;
@@ -851,7 +823,7 @@ static void bound_sends_inside(struct bounding *b)
     struct cut sum[COUNTED] = {0}, at[HW_PORTS];
     const uint32_t alike = are_alike(b) ? b->sips : 1;
     for (uint32_t sip = 0; sip < b->sips; sip += alike) {
-        find_ports(b, sip_of(b, sip), at);
+        find_ports(b, bound_sip(b, sip), at);
         for (enum hw_port port = 0; port < HW_PORTS; port++) {
             const struct gap gap = {.lanes = port_lanes(hw, port), .outer = &at[port]};
             if (!is_used(&at[port]))
@@ -873,19 +845,6 @@ static void bound_sends_inside(struct bounding *b)
         bound_gaps(b, &(struct gap){.lanes = links}, 1, &none, sent_bytes(parts, work->bytes));
 }
 
-/* The links of each SIP of a graph. */
-static void bound_each_sip(struct bounding *b)
-{
-    const uint64_t last = b->leaves - (b->sips - 1) * b->of_sip;
-    for (uint32_t i = 0; i < b->sips; i++) {
-        struct cut cut = {{0}}, at[HW_PORTS];
-        find_ports(b, sip_of(b, i), at);
-        for (enum hw_port port = 0; port < HW_PORTS; port++)
-            add_links(&cut, &at[port]);
-        bound_cut(b, &cut, b->lanes * crossing_bytes(b, i + 1 < b->sips ? b->of_sip : last));
-    }
-}
-
 /* ---- bounds ---------------------------------------------------------------------------------- */
 
 /* SIPs whose ports have the same links as an earlier one's have the same cuts. Of more kinds than a
@@ -895,9 +854,10 @@ static void bound_inside_sips(struct bounding *b)
     enum { PORT_KINDS_MAX = 16 };
     struct cut at[PORT_KINDS_MAX][HW_PORTS];
     uint32_t kinds = 0;
-    for (uint32_t i = 0; i < (b->work->sips != NULL ? b->sips : 1) && kinds < PORT_KINDS_MAX; i++) {
+    const bool each = b->work->sips != NULL || bound_is_listed(b);
+    for (uint32_t i = 0; i < (each ? b->sips : 1) && kinds < PORT_KINDS_MAX; i++) {
         uint32_t like = 0;
-        find_ports(b, sip_of(b, i), at[kinds]);
+        find_ports(b, bound_sip(b, i), at[kinds]);
         while (memcmp(at[like], at[kinds], sizeof at[like]) != 0)
             like++;
         if (like < kinds)
@@ -927,9 +887,9 @@ struct hw_bound hw_bound_of(const struct hw_config *hw, const struct hw_work *wo
     bound_inside_sips(&b);
     if (work->collective == CCL_ALL_REDUCE)
         bound_sends_inside(&b);
-    if (b.sips > 1 && is_graph(&b))
-        bound_each_sip(&b);
-    if (b.sips == 1 || is_graph(&b))
+    if (b.sips > 1 && bound_is_listed(&b))
+        bound_listed(&b);
+    if (b.sips == 1 || bound_is_listed(&b))
         return bound;
     bound_boxes(&b);
     if (work->collective == CCL_ALL_REDUCE && work->sips != NULL)

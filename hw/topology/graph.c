@@ -690,6 +690,7 @@ static bool find_routes(struct building *b)
 
 static const struct hw_topology_ops graph_ops = {
     .name = "graph",
+    .is_listed = true,
     .neighbour = graph_neighbour,
     .global_exit = graph_global_exit,
     .switches = graph_switches,
