@@ -14,6 +14,7 @@
 #include "hw/jitter.h"
 
 struct hw_topology_ops; /* hw/topology/topology.h */
+struct hw_faults;       /* hw/faults.h */
 
 enum hw_contention { HW_CONTENTION_NONE, HW_CONTENTION_MESSAGE, HW_CONTENTION_CHUNK };
 enum hw_corner { HW_NW, HW_NE, HW_SW, HW_SE, HW_CORNERS };
@@ -128,7 +129,8 @@ struct hw_config {
     struct hw_compute_model compute;
 
     /* the time that single operations take beyond that, in blocks of a PE and on links */
-    bool jittered; /* any of them; lp/layout.c sets it: most machines have none */
+    const struct hw_faults *faults; /* parts that are slower than others of their kind; NULL: none */
+    bool jittered; /* any of these; lp/layout.c sets it: most machines have none */
     bool watched; /* jittered, or the causes of events are traced (lp/causes.h): off the fast way */
     uint64_t jitter_seed;
     struct hw_jitter_kind node_jitter[HW_NODE_KINDS];

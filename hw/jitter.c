@@ -56,32 +56,23 @@ static int64_t exponential_ps(const struct hw_jitter_kind *kind, uint64_t hash)
 }
 
 int64_t hw_jitter_draw_ps(const struct hw_jitter_kind *kind, uint64_t seed,
-                          const struct hw_jitter_place *place, uint64_t operation, int64_t cost_ps)
+                          const struct hw_jitter_place *place, uint64_t operation)
 {
-    const uint32_t at[3] = {place->sip, place->cube, place->pe};
-    for (uint32_t i = 0; i < kind->only_parts; i++)
-        /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): 3 parts at most */
-        if (at[i] != kind->only[i])
-            return 0;
-    if (kind->sips != NULL && !hw_jitter_has_sip(kind->sips, place->sip))
+    if (operation == HW_JITTER_PIECE || !hw_is_there(&kind->only, place))
         return 0;
-    const int64_t slower_ps =
-        (int64_t)(((u128)(uint64_t)cost_ps * kind->slower_percent + 99) / 100);
-    if (operation == HW_JITTER_PIECE)
-        return slower_ps;
     uint64_t hash = combine(combine(seed, kind->salt), (uint64_t)place->sip << 32 | place->cube);
     hash = combine(hash, (uint64_t)place->pe << 32 | place->index);
     hash = combine(hash, kind->per_instance ? 0 : operation);
     switch ((enum hw_jitter_distribution)kind->distribution) {
     case HW_JITTER_FIXED:
-        return slower_ps + kind->mean_ps;
+        return kind->mean_ps;
     case HW_JITTER_UNIFORM:
-        return slower_ps + uniform_ps(kind, hash);
+        return uniform_ps(kind, hash);
     case HW_JITTER_NORMAL:
-        return slower_ps + normal_ps(kind, hash);
+        return normal_ps(kind, hash);
     case HW_JITTER_EXPONENTIAL:
-        return slower_ps + exponential_ps(kind, hash);
+        return exponential_ps(kind, hash);
     default:
-        return slower_ps;
+        return 0;
     }
 }

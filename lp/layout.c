@@ -20,10 +20,10 @@ static void number_lps(struct lp_model *m)
 
 static size_t round_up_to_word(size_t bytes) { return (bytes + 7) & ~(size_t)7; }
 
-/* Whether any block or link has jitter. */
+/* Whether any block or link has jitter, or is slow. */
 static void find_jitter(struct hw_config *hw)
 {
-    hw->jittered = false;
+    hw->jittered = hw->faults != NULL;
     for (uint32_t kind = 0; kind < HW_NODE_KINDS; kind++)
         hw->jittered |= hw->node_jitter[kind].active;
     for (uint32_t kind = 0; kind < HW_LINK_KINDS; kind++)

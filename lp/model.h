@@ -19,6 +19,7 @@
 #include "core/cw.h"
 #include "hw/arithmetic.h"
 #include "hw/dma.h"
+#include "hw/faults.h"
 #include "hw/route.h"
 #include "hw/structure.h"
 #include "hw/timing.h"
@@ -529,6 +530,14 @@ static inline uint32_t lp_of_cube(const struct lp_model *m, uint32_t sip, uint32
 static inline uint32_t lp_of_io_die(const struct lp_model *m, uint32_t sip)
 {
     return m->lps.first_io_die + lp_sip_index(m, sip);
+}
+/* Where link number `index` of a SIP's IO die is, for how late it is. */
+static inline struct hw_jitter_place lp_die_link_place(const struct lp_model *m, uint32_t sip,
+                                                       uint32_t index)
+{
+    const uint32_t outlet = index - m->links.first[LP_LINKS_OUTER]; /* wraps: it leaves no SIP */
+    return (struct hw_jitter_place){sip, HW_JITTER_ANY, HW_JITTER_ANY, index,
+                                    outlet < hw_outlets(&m->hw) ? hw_outer_link(sip, outlet) : 0};
 }
 /* The LP of a switch, and the switch of an LP. */
 static inline uint32_t lp_of_switch(const struct lp_model *m, uint32_t number)

@@ -31,8 +31,13 @@ static void print_keys(void)
                                                            : "defaults. or algorithms.NAME.",
                   &config_ccl_keys[i]);
     }
-    for (uint32_t i = 0; i < CONFIG_GROUP_KEYS; i++)
-        print_key("groups.NAME.", &config_group_keys[i]);
+    for (const struct config_section_row *row = config_sections;
+         row < config_sections + CONFIG_SECTIONS; row++) {
+        char before[CCL_NAME_BYTES];
+        snprintf(before, sizeof before, "%s.NAME.", row->name);
+        for (uint32_t i = 0; i < row->key_count; i++)
+            print_key(before, &row->keys[i]);
+    }
 }
 
 int config_main(int argc, char **argv)

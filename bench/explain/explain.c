@@ -11,6 +11,7 @@
 #include "bench/explain/accounts.h"
 #include "bench/explain/limits.h"
 #include "bench/explain/path_parts.h"
+#include "hw/faults.h"
 #include "hw/structure.h"
 #include "lp/layout.h"
 #include "lp/queues/queue_ends.h"
@@ -150,11 +151,9 @@ struct lp_cause_sink explainer_sink(struct explainer *explainer)
 static int64_t overhead_ps(const struct lp_model *m, uint32_t pe, enum hw_node_kind node)
 {
     const struct hw_place at = hw_place_of(&m->hw, pe);
-    const struct hw_jitter_place place = {at.sip, at.cube, at.pe, HW_JITTER_ANY};
+    const struct hw_jitter_place place = {at.sip, at.cube, at.pe, HW_JITTER_ANY, 0};
     const int64_t ps = m->hw.overhead_ps[node];
-    return ps + (m->hw.jittered
-                     ? hw_jitter_ps(&m->hw.node_jitter[node], 0, &place, HW_JITTER_PIECE, ps)
-                     : 0);
+    return ps + hw_slow_node_ps(&m->hw, node, &place, ps, 0);
 }
 
 /* Uses of a block by calls of these kinds; 0: of a block that is not for calls. */
@@ -324,7 +323,7 @@ struct sums {
     uint16_t part_at[PATH_CLASSES][64]; /* 1 + the place in explain->part */
     /* of kinds, without what is slow at one place */
     int64_t rate_ps[HW_LINK_KINDS], flight_ps[HW_LINK_KINDS], node_ps[HW_NODE_KINDS];
-    int64_t slow_ps[EXPLAIN_SLOW_PARTS];
+    int64_t slow_ps[EXPLAIN_SLOWS][HW_PART_KINDS];
     int64_t all_ps;
 };
 
@@ -391,10 +390,10 @@ static void take_part(void *arg, const struct path_part *part)
     sum_part(sums, part);
     if (part->credit)
         sums->explain->credit_ps += part->ps;
-    const uint32_t slow_part =
+    const uint32_t kind =
         part->class == PATH_NODE ? part->which : HW_NODE_KINDS + (uint32_t)part->which;
-    if (part->slow && explain_slow_group(&sums->m->hw, slow_part) < EXPLAIN_SLOW_PARTS)
-        sums->slow_ps[slow_part] += part->ps;
+    if (explain_slow_place(&sums->m->hw, part->slow))
+        sums->slow_ps[part->slow - 1][kind] += part->ps;
     else if (part->class == PATH_SERIAL || part->class == PATH_QUEUE || part->class == PATH_ENGINE)
         sums->rate_ps[part->which] += part->ps;
     else if (part->class == PATH_FLIGHT)
@@ -488,12 +487,12 @@ static void offer_limit(struct explain *explain, enum explain_limit_kind kind, u
 /* What is slow at one place is one limit. */
 static void offer_slow_places(struct sums *sums)
 {
-    int64_t group_ps[EXPLAIN_SLOW_PARTS] = {0};
-    for (uint32_t part = 0; part < EXPLAIN_SLOW_PARTS; part++)
-        if (sums->slow_ps[part] > 0)
-            group_ps[explain_slow_group(&sums->m->hw, part)] += sums->slow_ps[part];
-    for (uint32_t part = 0; part < EXPLAIN_SLOW_PARTS; part++)
-        offer_limit(sums->explain, EXPLAIN_SLOW, part, group_ps[part]);
+    for (uint32_t slow = 0; slow < EXPLAIN_SLOWS; slow++) {
+        int64_t all_ps = 0;
+        for (uint32_t kind = 0; kind < HW_PART_KINDS; kind++)
+            all_ps += sums->slow_ps[slow][kind];
+        offer_limit(sums->explain, EXPLAIN_SLOW, slow, all_ps);
+    }
 }
 
 static void fill_limits(struct sums *sums, struct path *path)
@@ -508,10 +507,15 @@ static void fill_limits(struct sums *sums, struct path *path)
         offer_limit(explain, EXPLAIN_NODE, node, sums->node_ps[node]);
     for (size_t i = 0; i < explain->limit_count; i++) {
         struct hw_config hw = sums->m->hw;
-        explain_double(&hw, &explain->limit[i]);
+        struct hw_faults faults;
+        explain_double(&hw, &faults, &explain->limit[i]);
         explain->limit[i].faster_ps = path_retime_ps(sums->m, path, &hw);
         explain_double_settings(&sums->m->hw, &explain->limit[i]);
-        explain_name_limit(&sums->m->hw, sums->slow_ps, &explain->limit[i]);
+        explain_name_limit(&sums->m->hw,
+                           explain->limit[i].kind == EXPLAIN_SLOW
+                               ? sums->slow_ps[explain->limit[i].which]
+                               : NULL,
+                           &explain->limit[i]);
     }
 }
 

@@ -61,14 +61,14 @@ enum { EXPLAIN_PLACES = 16 };
 
 /*
  * A thing that could be faster: a link's rate or flight time, a node's overhead and work. Or what
- * is slow at one place (`jitter`, slower_percent and only), which is one thing, whatever kinds of
- * blocks and links are slow there. Its time is not in that of the kinds. Faster means twice as
+ * one entry of `faults` makes slower at some place, which is one thing, whatever kinds of blocks and
+ * links are slow there. Its time is not in that of the kinds. Faster means twice as
  * fast, and of a slow thing half of its slowness.
  */
 enum explain_limit_kind { EXPLAIN_RATE, EXPLAIN_FLIGHT, EXPLAIN_NODE, EXPLAIN_SLOW };
 struct explain_limit {
     enum explain_limit_kind kind;
-    uint32_t which;      /* enum hw_link_kind, enum hw_node_kind; a slow place: its first part */
+    uint32_t which;      /* enum hw_link_kind, enum hw_node_kind; EXPLAIN_SLOW: of hw_faults */
     int64_t ps;          /* of the path */
     int64_t faster_ps;   /* the run's time with this thing faster, by the path */
     char name[64];       /* "the bandwidth of sip_link" */

@@ -54,69 +54,49 @@ const char *explain_part_name(const struct explain_part *part, char *text, size_
 
 /* ---- slow parts ------------------------------------------------------------------------------ */
 
-static const struct hw_jitter_kind *jitter_of(const struct hw_config *hw, uint32_t part)
+static const struct hw_slow *slow_of(const struct hw_config *hw, uint32_t number)
 {
-    return part < HW_NODE_KINDS ? &hw->node_jitter[part] : &hw->link_jitter[part - HW_NODE_KINDS];
+    return &hw->faults->slow[number];
 }
 
-static bool is_same_place(const struct hw_jitter_kind *a, const struct hw_jitter_kind *b)
+bool explain_slow_place(const struct hw_config *hw, uint32_t slow)
 {
-    if (a->sips != NULL && b->sips != NULL)
-        return a->sips->end == b->sips->end &&
-               memcmp(a->sips->bits, b->sips->bits,
-                      hw_jitter_words(a->sips->end) * sizeof *a->sips->bits) == 0;
-    return a->sips == b->sips && a->only_parts == b->only_parts &&
-           memcmp(a->only, b->only, a->only_parts * sizeof *a->only) == 0;
+    return slow > 0 && slow <= EXPLAIN_SLOWS && hw_slow_has_place(slow_of(hw, slow - 1));
 }
 
-uint32_t explain_slow_group(const struct hw_config *hw, uint32_t part)
+static void name_place(const struct hw_slow *slow, char *text, size_t bytes)
 {
-    const struct hw_jitter_kind *const kind = jitter_of(hw, part);
-    if (kind->slower_percent == 0 || (kind->only_parts == 0 && kind->sips == NULL))
-        return EXPLAIN_SLOW_PARTS;
-    uint32_t first = 0;
-    while (jitter_of(hw, first)->slower_percent == 0 || !is_same_place(jitter_of(hw, first), kind))
-        first++;
-    return first;
-}
-
-static bool is_in_group(const struct hw_config *hw, const struct explain_limit *limit,
-                        uint32_t part)
-{
-    return explain_slow_group(hw, part) == limit->which;
-}
-
-static void name_place(const struct hw_jitter_kind *kind, char *text, size_t bytes)
-{
-    const uint32_t *const at = kind->only;
-    if (kind->sips != NULL)
+    const uint32_t *const at = slow->where.at;
+    if (slow->link_count > 0)
+        snprintf(text, bytes, "%s", slow->links_text);
+    else if (slow->where.sips != NULL)
         snprintf(text, bytes, "SIPs %s",
-                 strlen(kind->sips->text) + 6 > bytes ? "listed" : kind->sips->text);
-    else if (kind->only_parts == 1)
+                 strlen(slow->where.sips->text) + 6 > bytes ? "listed" : slow->where.sips->text);
+    else if (slow->where.parts == 1)
         snprintf(text, bytes, "SIP %u", at[0]);
-    else if (kind->only_parts == 2)
+    else if (slow->where.parts == 2)
         snprintf(text, bytes, "cube %u.%u", at[0], at[1]);
     else
         snprintf(text, bytes, "PE %u.%u.%u", at[0], at[1], at[2]);
 }
 
-/* "2.0 ×" */
-static void name_factor(const struct hw_jitter_kind *kind, char *text, size_t bytes)
+/* What a second of a kind's own time takes there, in seconds. */
+static double factor_of(const struct hw_config *hw, const struct hw_slow *slow, uint32_t kind)
 {
-    const int decimals = kind->slower_percent % 10 == 0 ? 1 : 2;
-    snprintf(text, bytes, "%.*f ×", decimals, 1 + kind->slower_percent / 100.0);
+    const struct hw_rate *const rate = &hw->link[kind - HW_NODE_KINDS].rate;
+    if (slow->rate.den == 0 || kind < HW_NODE_KINDS)
+        return 1 + slow->percent / 100.0;
+    return (double)slow->rate.num / (double)slow->rate.den /
+           ((double)rate->num / (double)rate->den);
 }
 
-/* The part of the group with most time on the path, after those that `named` has. */
-static uint32_t longest_slow(const struct hw_config *hw, const int64_t *slow_ps,
-                             const struct explain_limit *limit, const bool *named)
+/* "2.0 ×" */
+static void name_factor(const struct hw_config *hw, const struct hw_slow *slow, uint32_t kind,
+                        char *text, size_t bytes)
 {
-    uint32_t longest = EXPLAIN_SLOW_PARTS;
-    for (uint32_t part = 0; part < EXPLAIN_SLOW_PARTS; part++)
-        if (slow_ps[part] > 0 && !named[part] && is_in_group(hw, limit, part) &&
-            (longest == EXPLAIN_SLOW_PARTS || slow_ps[part] > slow_ps[longest]))
-            longest = part;
-    return longest;
+    const double factor = factor_of(hw, slow, kind);
+    const int decimals = slow->rate.den == 0 && slow->percent % 10 == 0 ? 1 : 2;
+    snprintf(text, bytes, "%.*f ×", decimals, factor);
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -131,28 +111,33 @@ static void name_kind(const struct hw_config *hw, enum explain_limit_kind kind, 
                  hw_link_name_of(hw, which));
 }
 
-/* One slow part has its own name, and several are named together. */
+/* One slow kind has its own name, and several are named together, the longest on the path first. */
 static void name_slow(const struct hw_config *hw, const int64_t *slow_ps,
                       struct explain_limit *limit)
 {
     enum { NAMED = 3 };
+    const struct hw_slow *const slow = slow_of(hw, limit->which);
+    int64_t left_ps[HW_PART_KINDS];
     char place[40], factor[24];
     uint32_t count = 0;
-    for (uint32_t part = 0; part < EXPLAIN_SLOW_PARTS; part++)
-        count += slow_ps[part] > 0 && is_in_group(hw, limit, part);
-    name_place(jitter_of(hw, limit->which), place, sizeof place);
-    bool named[EXPLAIN_SLOW_PARTS] = {false};
     size_t used = 0;
+    memcpy(left_ps, slow_ps, sizeof left_ps);
+    for (uint32_t kind = 0; kind < HW_PART_KINDS; kind++)
+        count += slow_ps[kind] > 0;
+    name_place(slow, place, sizeof place);
     for (uint32_t i = 0; i < count && i < NAMED; i++) {
-        const uint32_t part = longest_slow(hw, slow_ps, limit, named);
-        const bool is_node = part < HW_NODE_KINDS;
-        const uint32_t which = is_node ? part : part - HW_NODE_KINDS;
-        named[part] = true;
-        name_factor(jitter_of(hw, part), factor, sizeof factor);
+        uint32_t kind = 0;
+        for (uint32_t other = 1; other < HW_PART_KINDS; other++)
+            kind = left_ps[other] > left_ps[kind] ? other : kind;
+        left_ps[kind] = 0;
+        const bool is_node = kind < HW_NODE_KINDS;
+        const uint32_t which = is_node ? kind : kind - HW_NODE_KINDS;
+        name_factor(hw, slow, kind, factor, sizeof factor);
         if (count == 1) {
             name_kind(hw, is_node ? EXPLAIN_NODE : EXPLAIN_RATE, which, limit->name,
                       sizeof limit->name);
-            snprintf(limit->slow, sizeof limit->slow, "%s slower in %s", factor, place);
+            snprintf(limit->slow, sizeof limit->slow, "%s slower %s %s", factor,
+                     slow->link_count > 0 ? "on" : "in", place);
             return;
         }
         const int length =
@@ -165,7 +150,7 @@ static void name_slow(const struct hw_config *hw, const int64_t *slow_ps,
         snprintf(limit->slow + used, sizeof limit->slow - used, " and %u more", count - NAMED);
 }
 
-void explain_name_limit(const struct hw_config *hw, const int64_t slow_ps[EXPLAIN_SLOW_PARTS],
+void explain_name_limit(const struct hw_config *hw, const int64_t slow_ps[HW_PART_KINDS],
                         struct explain_limit *limit)
 {
     limit->slow[0] = '\0';
@@ -205,28 +190,20 @@ static void double_node(struct hw_config *hw, enum hw_node_kind node)
     }
 }
 
-/* Half of the slowness of all parts that are slow at the limit's place. */
-static void halve_slowness(struct hw_config *hw, const struct explain_limit *limit)
+void explain_double(struct hw_config *hw, struct hw_faults *faults,
+                    const struct explain_limit *limit)
 {
-    const struct hw_config before = *hw;
-    for (uint32_t part = 0; part < EXPLAIN_SLOW_PARTS; part++) {
-        struct hw_jitter_kind *const kind =
-            part < HW_NODE_KINDS ? &hw->node_jitter[part] : &hw->link_jitter[part - HW_NODE_KINDS];
-        if (is_in_group(&before, limit, part))
-            kind->slower_percent /= 2;
-    }
-}
-
-void explain_double(struct hw_config *hw, const struct explain_limit *limit)
-{
-    if (limit->kind == EXPLAIN_SLOW)
-        halve_slowness(hw, limit);
-    else if (limit->kind == EXPLAIN_NODE)
+    if (limit->kind == EXPLAIN_SLOW) {
+        *faults = *hw->faults;
+        faults->halved = limit->which + 1;
+        hw->faults = faults;
+    } else if (limit->kind == EXPLAIN_NODE) {
         double_node(hw, (enum hw_node_kind)limit->which);
-    else if (limit->kind == EXPLAIN_FLIGHT)
+    } else if (limit->kind == EXPLAIN_FLIGHT) {
         hw->link[limit->which].prop_ps = half_ps(hw->link[limit->which].prop_ps);
-    else
+    } else {
         hw->link[limit->which].rate = twice(hw->link[limit->which].rate);
+    }
 }
 
 /* 1000 * den / num, in units per ns, with all decimals that matter. */
@@ -240,21 +217,22 @@ static void add_setting(char *text, size_t bytes, const char *room, const char *
              value);
 }
 
-/* Links of levels are slow where sip_link is, which has the key. */
-static void add_slow_settings(const struct hw_config *hw, struct explain_limit *limit)
+/* A link's own rate becomes the one at which it has half of its slowness. */
+static void add_slow_setting(const struct hw_config *hw, struct explain_limit *limit)
 {
-    size_t used = 0;
-    for (uint32_t part = 0; part < HW_NODE_KINDS + HW_LINK_KEYED; part++) {
-        if (!is_in_group(hw, limit, part) || used >= sizeof limit->settings)
-            continue;
-        const bool is_node = part < HW_NODE_KINDS;
-        const int length = snprintf(
-            limit->settings + used, sizeof limit->settings - used,
-            "%sjitter.%s.%s.slower_percent=%u", used > 0 ? " " : "", is_node ? "nodes" : "links",
-            is_node ? hw_node_name[part] : hw_link_name[part - HW_NODE_KINDS],
-            jitter_of(hw, part)->slower_percent / 2);
-        used += length > 0 ? (size_t)length : 0;
+    const struct hw_slow *const slow = slow_of(hw, limit->which);
+    if (slow->rate.den == 0) {
+        snprintf(limit->settings, sizeof limit->settings, "faults.%s.slower=%u", slow->name,
+                 slow->percent / 2);
+        return;
     }
+    for (uint32_t kind = 0; kind < HW_LINK_KINDS; kind++)
+        if (slow->kind[hw_part_of_link((enum hw_link_kind)kind)]) {
+            const double own = per_ns(slow->rate), of_kind = per_ns(hw->link[kind].rate);
+            snprintf(limit->settings, sizeof limit->settings, "faults.%s.bandwidth=%.6f",
+                     slow->name, 2 / (1 / own + 1 / of_kind));
+            return;
+        }
 }
 
 void explain_double_settings(const struct hw_config *hw, struct explain_limit *limit)
@@ -262,10 +240,11 @@ void explain_double_settings(const struct hw_config *hw, struct explain_limit *l
     char *const text = limit->settings;
     const size_t bytes = sizeof limit->settings;
     struct hw_config faster = *hw;
-    explain_double(&faster, limit);
+    struct hw_faults faults;
+    explain_double(&faster, &faults, limit);
     text[0] = '\0';
     if (limit->kind == EXPLAIN_SLOW) {
-        add_slow_settings(hw, limit);
+        add_slow_setting(hw, limit);
         return;
     }
     if (limit->kind != EXPLAIN_NODE && limit->which >= HW_LINK_KEYED)

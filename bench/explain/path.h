@@ -52,7 +52,7 @@ struct path_part {
     uint32_t lp;   /* where */
     uint32_t pe;   /* of a kernel's own time: global index; else UINT32_MAX */
     bool credit;   /* of the way of a credit */
-    bool slow;     /* at a place where `jitter` makes this kind slower by so many per cent */
+    uint16_t slow; /* 1 + the number of the slow part that it is (hw_slow_at()); 0: none */
     int64_t ps;
 };
 

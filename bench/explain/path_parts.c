@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "hw/faults.h"
 #include "hw/route.h"
 #include "hw/timing.h"
 #include "lp/host/link_use.h"
@@ -42,24 +43,25 @@ static struct resolving resolving_of(const struct lp_model *m, struct cause_log 
         .m = m, .log = log, .hw = hw, .leg = leg, .place = place_of_leg(m, leg)};
 }
 
-/* The time that `slower_percent` adds here to an operation of cost_ps. */
-static int64_t slower_ps(const struct resolving *r, const struct hw_jitter_kind *kind,
-                         int64_t cost_ps)
-{
-    return r->hw->jittered ? hw_jitter_ps(kind, 0, &r->place, HW_JITTER_PIECE, cost_ps) : 0;
-}
-
+/* The time that slow parts add here to an operation of cost_ps. */
 static int64_t slower_node_ps(const struct resolving *r, uint32_t node, int64_t cost_ps)
 {
-    return slower_ps(r, &r->hw->node_jitter[node], cost_ps);
+    return hw_slow_node_ps(r->hw, (enum hw_node_kind)node, &r->place, cost_ps, r->leg->from_ps);
 }
 
-static bool is_slow(const struct resolving *r, enum path_class class, uint32_t which)
+static int64_t slower_link_ps(const struct resolving *r, uint32_t kind, uint64_t bytes)
 {
-    if (class == PATH_NODE)
-        return slower_node_ps(r, which, 100) > 0;
-    return (class == PATH_SERIAL || class == PATH_QUEUE) &&
-           slower_ps(r, &r->hw->link_jitter[which], 100) > 0;
+    return hw_slow_link_ps(r->hw, (enum hw_link_kind)kind, &r->place, bytes, r->leg->from_ps);
+}
+
+/* path_part.slow. Wraps to 0. */
+static uint16_t slow_number(const struct resolving *r, enum path_class class, uint32_t which)
+{
+    if (r->credit || (class != PATH_NODE && class != PATH_SERIAL && class != PATH_QUEUE))
+        return 0;
+    return (uint16_t)(1 + hw_slow_at(r->hw,
+                                     class == PATH_NODE ? which : HW_NODE_KINDS + which,
+                                     &r->place, r->leg->from_ps));
 }
 
 static void add(struct resolving *r, enum path_class class, uint32_t which, uint32_t link,
@@ -76,7 +78,7 @@ static void add(struct resolving *r, enum path_class class, uint32_t which, uint
                                          .pe = entry->type == LP_EVENT_KERNEL ? entry->entity - 1
                                                                               : UINT32_MAX,
                                          .credit = r->credit,
-                                         .slow = !r->credit && is_slow(r, class, which),
+                                         .slow = slow_number(r, class, which),
                                          .ps = ps});
 }
 
@@ -180,14 +182,18 @@ static int64_t at_rate(int64_t ps, struct hw_rate before, struct hw_rate now)
                      0.5);
 }
 
+/* How much slower a block is on the model's machine. */
+static int64_t slower_percent(const struct resolving *r, enum hw_node_kind node)
+{
+    return hw_slow_node_ps(&r->m->hw, node, &r->place, 100, r->leg->from_ps);
+}
+
 /* A block's work: an overhead, and a time by its rate; all of it longer where the block is slow. */
 static int64_t work_ps(const struct resolving *r, enum hw_node_kind node, int64_t ps,
                        struct hw_rate before, struct hw_rate now)
 {
-    const struct hw_jitter_kind *const kind = &r->m->hw.node_jitter[node];
-    const bool slow = slower_node_ps(r, node, 100) > 0;
-    const int64_t percent = slow ? 100 + (int64_t)kind->slower_percent : 100;
-    const int64_t own_ps = ps * 100 / percent, overhead_ps = r->m->hw.overhead_ps[node];
+    const int64_t own_ps = ps * 100 / (100 + slower_percent(r, node)),
+                  overhead_ps = r->m->hw.overhead_ps[node];
     if (r->hw == &r->m->hw || own_ps < overhead_ps)
         return ps;
     const int64_t now_ps = r->hw->overhead_ps[node] + at_rate(own_ps - overhead_ps, before, now);
@@ -199,8 +205,8 @@ static int64_t dma_out_ps(const struct resolving *r, int64_t ps)
 {
     const enum hw_node_kind node = HW_NODE_PE_DMA;
     const int64_t old_ps = r->m->hw.overhead_ps[node], now_ps = r->hw->overhead_ps[node];
-    const double before = (double)old_ps * r->m->hw.node_jitter[node].slower_percent;
-    const double now = (double)now_ps * r->hw->node_jitter[node].slower_percent;
+    const double before = (double)old_ps * (double)slower_percent(r, node);
+    const double now = (double)now_ps * (double)slower_node_ps(r, node, 100);
     const int64_t late_ps = ps - old_ps;
     return now_ps + (before > 0 ? (int64_t)((double)late_ps * now / before + 0.5) : late_ps);
 }
@@ -351,7 +357,7 @@ static void add_link(struct resolving *r, uint32_t i, uint32_t step, int64_t *si
         reduce ? 0 : kind, lp_step_index(step), queued ? ser_ps : more_ps);
     if (!reduce) /* a slow link holds the tail, whatever was paid before, */
         add(r, queued ? PATH_QUEUE : PATH_SERIAL, kind, lp_step_index(step),
-            slower_ps(r, &r->hw->link_jitter[kind], ser_ps));
+            costs ? slower_link_ps(r, kind, leg->entry.bytes) : 0);
     const int64_t late_ps =
         step & LP_STEP_LATE ? slower_node_ps(r, node, r->hw->overhead_ps[node]) : 0;
     const bool holds = node == HW_NODE_PE_DMA || node == HW_NODE_PE_TCM;

@@ -44,13 +44,15 @@ static void visit_parameters(const struct visit *visit, const char *before,
                               config_parameter_value(shipped, own->name));
 }
 
-static void visit_group(const struct visit *visit, const struct config_group *group)
+static void visit_named(const struct visit *visit, enum config_section section,
+                        const struct config_named *named)
 {
-    const struct config_group *const shipped = config_group_named(visit->shipped, group->name);
+    const struct config_section_row *const row = &config_sections[section];
+    const struct config_named *const shipped = config_named_at(visit->shipped, section, named->name);
     char before[CCL_NAME_BYTES + 16];
-    snprintf(before, sizeof before, "groups.%s.", group->name);
-    for (uint32_t i = 0; i < CONFIG_GROUP_KEYS; i++)
-        compare_value(visit, before, config_group_keys[i].path, &group->value[i],
+    snprintf(before, sizeof before, "%s.%s.", row->name, named->name);
+    for (uint32_t i = 0; i < row->key_count; i++)
+        compare_value(visit, before, row->keys[i].path, &named->value[i],
                       shipped != NULL ? &shipped->value[i] : NULL);
 }
 
@@ -77,9 +79,10 @@ void changed_values_visit(const struct config *config, const struct config *ship
     for (uint32_t i = 0; i < config_ccl_key_count; i++)
         compare_value(&visit, "defaults.", config_ccl_keys[i].path, &config->tree->defaults[i],
                       &then->defaults[i]);
-    for (const struct config_group *group = config->tree->groups; group != NULL;
-         group = group->next)
-        visit_group(&visit, group);
+    for (uint32_t section = 0; section < CONFIG_SECTIONS; section++)
+        for (const struct config_named *named = config->tree->named[section]; named != NULL;
+             named = named->next)
+            visit_named(&visit, (enum config_section)section, named);
     if (chosen == NULL)
         return;
     const struct config_algorithm *const same = config_algorithm_find(then, chosen->name);

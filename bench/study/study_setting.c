@@ -142,10 +142,12 @@ static bool find_key(const char *name, const struct config_key **key)
         *key = found >= 0 ? &config_ccl_keys[found] : NULL;
         return found >= 0;
     }
-    const char *rest = key_of_named(name, "groups.");
-    if (rest != NULL) {
-        found = config_group_find(rest);
-        *key = found >= 0 ? &config_group_keys[found] : NULL;
+    const char *below;
+    const enum config_section section = config_section_of(name, &below);
+    const char *rest = section < CONFIG_SECTIONS ? strchr(below, '.') : NULL;
+    if (section < CONFIG_SECTIONS) {
+        found = rest != NULL ? config_named_find(section, rest + 1) : -1;
+        *key = found >= 0 ? &config_sections[section].keys[found] : NULL;
         return found >= 0;
     }
     rest = key_of_named(name, algorithms);

@@ -106,6 +106,11 @@ static void children_count(void *arg, const char *path, const struct config_key 
     children->count += children_has(children, path, key);
 }
 
+static bool has_section(const struct config_source *source, const struct config_section_row *row)
+{
+    return source->any_key || (row->files >> source->file & 1) != 0;
+}
+
 /* The keys that may be under `path` ("" for the top); `wanted`: a name to find the nearest. */
 static void children_of(const struct apply *apply, const char *path, const char *algorithm,
                         const char *wanted, struct children *children)
@@ -120,10 +125,14 @@ static void children_of(const struct apply *apply, const char *path, const char 
     visit_paths(algorithm, children_visit, children);
     if (path[0] == '\0' && (children->any_file || children->file == CONFIG_CCL)) {
         children_add(children, "algorithms");
-        children_add(children, "groups");
     }
-    for (uint32_t i = 0; strncmp(path, "groups.", 7) == 0 && i < CONFIG_GROUP_KEYS; i++)
-        children_add(children, config_group_keys[i].path);
+    for (uint32_t i = 0; path[0] == '\0' && i < CONFIG_SECTIONS; i++)
+        if (has_section(apply->source, &config_sections[i]))
+            children_add(children, config_sections[i].name);
+    const char *rest;
+    const enum config_section section = config_section_of(path, &rest);
+    for (uint32_t i = 0; section < CONFIG_SECTIONS && i < config_sections[section].key_count; i++)
+        children_add(children, config_sections[section].keys[i].path);
 }
 
 static const char *const file_names[CONFIG_FILES] = {"topology.yaml", "components.yaml",
@@ -142,8 +151,11 @@ static const char *belongs_elsewhere(const char *name)
 {
     struct children children = {.wanted = name, .file = CONFIG_FILES};
     visit_paths(NULL, find_file, &children);
-    if (strcmp(name, "algorithms") == 0 || strcmp(name, "groups") == 0)
+    if (strcmp(name, "algorithms") == 0)
         children.file = CONFIG_CCL;
+    for (uint32_t i = 0; i < CONFIG_SECTIONS; i++)
+        if (strcmp(name, config_sections[i].name) == 0)
+            children.file = (enum config_file)__builtin_ctz(config_sections[i].files);
     return children.file < CONFIG_FILES ? file_names[children.file] : NULL;
 }
 
@@ -159,9 +171,26 @@ static bool knows(const struct children *children, const char *name, size_t byte
     return false;
 }
 
+/* A key of constant slowness, which `jitter` had. */
+static bool refuse_moved(const struct apply *apply, const char *path, struct config_place place)
+{
+    const char *const group = strncmp(path, "jitter.", 7) == 0 ? path + 7 : "";
+    const size_t bytes = strcspn(group, ".");
+    const char *const kind = group[bytes] == '.' ? group + bytes + 1 : "";
+    const size_t kind_bytes = strcspn(kind, ".");
+    if (strncmp(kind + kind_bytes, ".slower", 7) != 0)
+        return false;
+    config_error(apply->loader, place,
+                 "%s: what is always slower is a fault: faults.NAME.%.*s=%.*s with "
+                 "faults.NAME.slower=PERCENT, and faults.NAME.at where `only` was",
+                 path, (int)bytes, group, (int)kind_bytes, kind);
+    return true;
+}
+
 static void unknown_key(const struct apply *apply, const char *path, const char *algorithm,
                         const struct config_node *key)
 {
+    char full[PATH_BYTES];
     struct children children;
     char quoted[TEXT_QUOTE_BYTES];
     char meant[PATH_BYTES + 24] = "";
@@ -169,6 +198,9 @@ static void unknown_key(const struct apply *apply, const char *path, const char 
         apply->loader->errors->dropped++; /* cheaply, however many */
         return;
     }
+    snprintf(full, sizeof full, "%s.%s", path, key->text);
+    if (refuse_moved(apply, full, key->place))
+        return;
     children_of(apply, path, algorithm, key->text, &children);
     for (uint32_t i = 0; apply->algorithm != NULL && i < apply->algorithm->parameter_count; i++)
         children_add(&children, apply->algorithm->parameters[i].name);
@@ -363,10 +395,10 @@ static void apply_algorithm(const struct apply *apply, const char *name, size_t 
         apply_algorithm_key(apply, entry, key, key->value);
 }
 
-/* ---- sets of groups -------------------------------------------------------------------------- */
+/* ---- names of the user's --------------------------------------------------------------------- */
 
 /* A name begins with a letter, so that nobody takes "0-8" for one, and is not that of all ranks. */
-static bool is_group_name(const char *text, size_t bytes)
+static bool is_name(const char *text, size_t bytes)
 {
     const bool is_letter = (text[0] >= 'a' && text[0] <= 'z') || (text[0] >= 'A' && text[0] <= 'Z');
     return is_letter && bytes < CCL_NAME_BYTES && strcmp(text, CCL_WORLD) != 0 &&
@@ -374,77 +406,94 @@ static bool is_group_name(const char *text, size_t bytes)
                bytes;
 }
 
-/* The set with this name, made if need be; NULL if the name is none or there is no room. */
-static struct config_group *group_at(const struct apply *apply, const char *text, size_t bytes,
-                                     struct config_place place)
+/* What has this name in a section, made if need be; NULL if the name is none or there is no room.
+ */
+static struct config_named *named_at(const struct apply *apply, enum config_section section,
+                                     const char *text, size_t bytes, struct config_place place)
 {
+    const struct config_section_row *const row = &config_sections[section];
     struct config_arena *const arena = apply->loader->arena;
     const char *const name = config_arena_text(arena, text, bytes);
     char quoted[TEXT_QUOTE_BYTES];
     if (name == NULL)
         return NULL;
-    if (!is_group_name(name, bytes)) {
+    if (!is_name(name, bytes)) {
         config_error(apply->loader, place,
-                     "groups: expected a name of up to 63 letters, digits, '_' and '-' that begins "
+                     "%s: expected a name of up to 63 letters, digits, '_' and '-' that begins "
                      "with a letter and is not '" CCL_WORLD "'; found %s",
-                     text_quote_key(name, bytes, quoted));
+                     row->name, text_quote_key(name, bytes, quoted));
         return NULL;
     }
-    struct config_group **tail = &apply->tree->groups;
+    struct config_named **tail = &apply->tree->named[section];
     for (; *tail != NULL; tail = &(*tail)->next)
         if (strcmp((*tail)->name, name) == 0)
             return *tail;
-    if (apply->tree->group_count == CONFIG_GROUPS_MAX) {
-        config_error(apply->loader, place, "groups: more than %u sets", CONFIG_GROUPS_MAX);
+    if (apply->tree->named_count[section] == CONFIG_NAMED_MAX) {
+        config_error(apply->loader, place, "%s: more than %u %ss", row->name, CONFIG_NAMED_MAX,
+                     row->item);
         return NULL;
     }
-    struct config_group *const group = config_arena_alloc(arena, sizeof *group);
-    if (group == NULL)
+    struct config_named *const named = config_arena_alloc(arena, sizeof *named);
+    if (named == NULL)
         return NULL;
-    *group = (struct config_group){.name = name, .place = place};
-    apply->tree->group_count++;
-    *tail = group;
-    return group;
+    *named = (struct config_named){.name = name, .place = place};
+    apply->tree->named_count[section]++;
+    *tail = named;
+    return named;
 }
 
-static void apply_group_key(const struct apply *apply, struct config_group *group,
-                            const struct config_node *key_node, const struct config_node *value)
+static void apply_named_key(const struct apply *apply, enum config_section section,
+                            struct config_named *named, const struct config_node *key_node,
+                            const struct config_node *value)
 {
+    const struct config_section_row *const row = &config_sections[section];
     char path[PATH_BYTES];
-    const int key = config_group_find(key_node->text);
-    snprintf(path, sizeof path, "groups.%s", group->name);
+    const int key = config_named_find(section, key_node->text);
+    snprintf(path, sizeof path, "%s.%s", row->name, named->name);
     if (key < 0) {
         unknown_key(apply, path, NULL, key_node);
         return;
     }
-    snprintf(path, sizeof path, "groups.%s.%s", group->name, config_group_keys[key].path);
-    set_value(apply, &config_group_keys[key], path, value, &group->value[key]);
+    snprintf(path, sizeof path, "%s.%s.%s", row->name, named->name, row->keys[key].path);
+    set_value(apply, &row->keys[key], path, value, &named->value[key]);
 }
 
-/* Applies the keys under groups.<name>. */
-static void apply_group(const struct apply *apply, const char *name, size_t bytes,
-                        struct config_place place, const struct config_node *node)
+/* Applies the keys under SECTION.NAME. */
+static void apply_item(const struct apply *apply, enum config_section section, const char *name,
+                       size_t bytes, struct config_place place, const struct config_node *node)
 {
-    struct config_group *const group = group_at(apply, name, bytes, place);
+    struct config_named *const named = named_at(apply, section, name, bytes, place);
     char path[PATH_BYTES];
-    if (group == NULL)
+    if (named == NULL)
         return;
-    snprintf(path, sizeof path, "groups.%s", group->name);
+    snprintf(path, sizeof path, "%s.%s", config_sections[section].name, named->name);
     if (!expect_mapping(apply, path, NULL, node))
         return;
     for (const struct config_node *key = node->first; key != NULL; key = key->next)
-        apply_group_key(apply, group, key, key->value);
+        apply_named_key(apply, section, named, key, key->value);
 }
 
-/* ---- `algorithms` and `groups` --------------------------------------------------------------- */
+static void apply_group(const struct apply *apply, const char *name, size_t bytes,
+                        struct config_place place, const struct config_node *node)
+{
+    apply_item(apply, CONFIG_GROUPS, name, bytes, place, node);
+}
 
-/* A mapping from names of the user's: to entries of algorithms, or to sets of groups. */
+static void apply_fault(const struct apply *apply, const char *name, size_t bytes,
+                        struct config_place place, const struct config_node *node)
+{
+    apply_item(apply, CONFIG_FAULTS, name, bytes, place, node);
+}
+
+/* A mapping from names of the user's: to entries of algorithms, to sets of groups, to faults. */
 static const struct named {
     const char *key, *holds;
+    uint32_t files;
     void (*apply)(const struct apply *apply, const char *name, size_t bytes,
                   struct config_place place, const struct config_node *node);
-} nameds[] = {{"algorithms", "entries", apply_algorithm},
-              {"groups", "sets of groups", apply_group}};
+} nameds[] = {{"algorithms", "entries", 1u << CONFIG_CCL, apply_algorithm},
+              {"groups", "sets of groups", 1u << CONFIG_CCL, apply_group},
+              {"faults", "faults", 1u << CONFIG_COMPONENTS | 1u << CONFIG_TOPOLOGY, apply_fault}};
 enum { NAMEDS = sizeof nameds / sizeof *nameds };
 
 static const struct named *find_named(const char *text, size_t bytes)
@@ -474,14 +523,14 @@ static void apply_mapping(const struct apply *apply, const char *path,
 {
     if (!expect_mapping(apply, path, NULL, node))
         return;
-    const bool named_here =
-        path[0] == '\0' && (apply->source->any_key || apply->source->file == CONFIG_CCL);
+    const bool is_top = path[0] == '\0';
     for (const struct config_node *key = node->first; key != NULL; key = key->next) {
         char below[PATH_BYTES];
         const int bytes =
             snprintf(below, sizeof below, "%s%s%s", path, path[0] == '\0' ? "" : ".", key->text);
-        const struct named *const named = named_here ? find_named(key->text, key->bytes) : NULL;
-        if (named != NULL)
+        const struct named *const named = is_top ? find_named(key->text, key->bytes) : NULL;
+        if (named != NULL &&
+            (apply->source->any_key || (named->files >> apply->source->file & 1) != 0))
             apply_named(apply, named, key->value);
         else if (bytes >= (int)sizeof below || strchr(key->text, '.') != NULL ||
                  !apply_node(apply, below, key->value))
@@ -497,7 +546,7 @@ void config_apply_file(struct config_loader *loader, struct config_tree *tree, u
     apply_mapping(&apply, "", root);
 }
 
-/* NAME, or NAME.KEY, below `algorithms` or `groups`: as a file has them. */
+/* NAME, or NAME.KEY, below `algorithms`, `groups` or `faults`: as a file has them. */
 static void apply_below(const struct apply *apply, const struct named *named, const char *name,
                         const struct config_node *node, struct config_place place)
 {
@@ -550,6 +599,8 @@ static void unknown_path(const struct apply *apply, const char *path, struct con
     const char *const dot = strrchr(path, '.');
     char text[MEANING_BYTES];
     const char *const meaning = meaning_of(path, strlen(path), text);
+    if (refuse_moved(apply, path, place))
+        return;
     visit_paths(NULL, nearest_visit, &found);
     children_of(apply, "", NULL, NULL, &top);
     snprintf(parent, sizeof parent, "%.*s", dot != NULL ? (int)(dot - path) : 0, path);

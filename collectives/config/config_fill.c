@@ -159,7 +159,7 @@ static void fill_structure(const struct config_tree *tree, struct hw_config *hw)
         hw->corner[i] = (enum hw_corner)corners->list[i];
 }
 
-static void fill_ccl(const struct config_tree *tree, struct ccl_config *ccl)
+static void fill_ccl(struct config_tree *tree, struct ccl_config *ccl)
 {
     for (uint32_t i = 0; i < config_ccl_key_count; i++) {
         const struct config_value *const value = config_ccl_value(tree, tree->chosen, (int)i);
@@ -176,6 +176,8 @@ static void fill_ccl(const struct config_tree *tree, struct ccl_config *ccl)
     ccl->root_x = root->list[0];
     ccl->root_y = root->list[1];
     config_fill_ranks(tree, &ccl->ranks);
+    if (ccl->ranks.list != NULL)
+        ccl->world_size = ccl->ranks.count;
     const struct ccl_algorithm *const algorithm = config_running(tree);
     for (uint32_t i = 0; algorithm != NULL && i < algorithm->parameter_count; i++) {
         const struct ccl_parameter *const parameter = &algorithm->parameters[i];
@@ -204,5 +206,5 @@ void config_fill(struct config *config)
     fill_graph(tree, &config->hw);
     config_fill_jitter(tree, &config->hw);
     config_fill_ccl(config);
-    config->groups = (struct ccl_groups){.sets = tree->group_sets, .count = tree->group_count};
+    config->groups = (struct ccl_groups){.sets = tree->group_sets, .count = tree->named_count[CONFIG_GROUPS]};
 }

@@ -17,19 +17,19 @@ enum { RANKS_MAX = 16384, DIVISORS_BYTES = 160, GROUP_PATH_BYTES = CCL_NAME_BYTE
 struct cutting {
     struct config_loader *loader;
     const struct config_tree *tree;
-    const struct config_group *group;
+    const struct config_named *group;
     uint32_t world;
     struct ccl_group_set *set;
 };
 
 static const struct config_value *value_of(const struct cutting *cutting, const char *key)
 {
-    return &cutting->group->value[config_group_find(key)];
+    return &cutting->group->value[config_named_find(CONFIG_GROUPS, key)];
 }
 
-static bool is_wrong(const struct config_group *group)
+static bool is_wrong(const struct config_named *group)
 {
-    for (uint32_t i = 0; i < CONFIG_GROUP_KEYS; i++)
+    for (uint32_t i = 0; i < config_sections[CONFIG_GROUPS].key_count; i++)
         if (group->value[i].wrong)
             return true;
     return false;
@@ -164,13 +164,13 @@ static void check_algorithm(struct cutting *cutting)
 void config_check_groups(struct config_loader *loader, struct config_tree *tree)
 {
     struct cutting cutting = {.loader = loader, .tree = tree, .world = config_rank_count(tree)};
-    if (tree->groups == NULL || cutting.world == 0)
+    if (tree->named[CONFIG_GROUPS] == NULL || cutting.world == 0)
         return;
     struct ccl_group_set *const sets =
-        config_arena_alloc(loader->arena, tree->group_count * sizeof *sets);
+        config_arena_alloc(loader->arena, tree->named_count[CONFIG_GROUPS] * sizeof *sets);
     tree->group_sets = sets;
     cutting.set = sets;
-    for (const struct config_group *group = tree->groups; group != NULL && cutting.set != NULL;
+    for (const struct config_named *group = tree->named[CONFIG_GROUPS]; group != NULL && cutting.set != NULL;
          group = group->next, cutting.set++) {
         cutting.group = group;
         snprintf(cutting.set->name, sizeof cutting.set->name, "%s", group->name);

@@ -8,10 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "collectives/config/config_where.h"
+
 /* One kind's keys. */
 struct kind_values {
     char path[48]; /* "jitter.links.ucie" */
-    const struct config_value *distribution, *mean, *spread, *slower, *each, *only;
+    const struct config_value *distribution, *mean, *spread, *each, *only;
     uint32_t parts_max; /* of `only`: how precisely such a thing can be placed */
     bool on_the_way;    /* a transfer meets it, and may be overtaken there by another */
 };
@@ -47,7 +49,6 @@ static bool values_of(const struct config_tree *tree, const char *group, const c
     values->distribution = &tree->machine[first];
     values->mean = value_of(tree, first, values->path, "mean_ns");
     values->spread = value_of(tree, first, values->path, "spread_ns");
-    values->slower = value_of(tree, first, values->path, "slower_percent");
     values->each = value_of(tree, first, values->path, "each");
     values->only = value_of(tree, first, values->path, "only");
     return true;
@@ -104,76 +105,6 @@ static void check_parameters(struct config_loader *loader, const struct kind_val
                      values->path);
 }
 
-/* That the SIPs that `only` lists are there, each once. */
-static void check_sips(struct config_loader *loader, const struct kind_values *values,
-                       uint32_t sip_count)
-{
-    const struct config_ranges *const ranges = values->only->ranges;
-    uint64_t *const seen =
-        config_arena_alloc(loader->scratch, hw_jitter_words(sip_count) * sizeof *seen);
-    for (uint32_t i = 0; i < ranges->count && seen != NULL; i++) {
-        const struct ccl_range *const range = &ranges->at[i];
-        if (range->last >= sip_count) {
-            config_error(loader, ranges->places[i],
-                         "%s.only: SIP %" PRIu32 " in a machine of %" PRIu32
-                         " SIPs; legal: 0 to %" PRIu32,
-                         values->path, range->last, sip_count, sip_count - 1);
-            return;
-        }
-        for (uint32_t sip = range->first; sip <= range->last; sip += range->step) {
-            if ((seen[sip / 64] >> sip % 64 & 1) != 0) {
-                config_error(loader, ranges->places[i],
-                             "%s.only: SIP %" PRIu32 " is there twice; legal is each SIP once",
-                             values->path, sip);
-                return;
-            }
-            seen[sip / 64] |= (uint64_t)1 << sip % 64;
-        }
-    }
-}
-
-/* That `only` names something that there is. */
-static void check_only(struct config_loader *loader, const struct config_tree *tree,
-                       const struct kind_values *values)
-{
-    static const char *const place[] = {"a SIP", "a SIP or a cube", "a SIP, a cube or a PE"};
-    const struct config_value *const only = values->only;
-    if (!config_given(only))
-        return;
-    if (only->list_count > values->parts_max) {
-        config_error(loader, only->place,
-                     "%s.only: expected %s: there are none for each %s; "
-                     "found %s",
-                     values->path, place[values->parts_max - 1],
-                     only->list_count == 3 ? "PE" : "cube", only->text);
-        return;
-    }
-    const struct config_value *const count = config_machine_value(tree, "system.sips.count");
-    const struct config_value *const w = config_machine_value(tree, "sip.cube_mesh.w");
-    const struct config_value *const h = config_machine_value(tree, "sip.cube_mesh.h");
-    const struct config_value *const pes =
-        config_machine_value(tree, "cube.pe_layout.pe_per_corner");
-    const struct config_value *const corners = config_machine_value(tree, "cube.pe_layout.corners");
-    if (only->ranges != NULL) {
-        if (config_given(count))
-            check_sips(loader, values, (uint32_t)count->number.mantissa);
-        return;
-    }
-    if (!config_given(count) || !config_given(w) || !config_given(h) || !config_given(pes) ||
-        !config_given(corners))
-        return;
-    const int64_t limit[3] = {count->number.mantissa, w->number.mantissa * h->number.mantissa,
-                              pes->number.mantissa * corners->list_count};
-    for (uint32_t i = 0; i < only->list_count; i++)
-        if (only->list[i] >= limit[i]) {
-            config_error(loader, only->place,
-                         "%s.only: %s is outside the machine of %" PRId64 " SIPs with %" PRId64
-                         " cubes of %" PRId64 " PEs; each is counted from 0",
-                         values->path, only->text, limit[0], limit[1], limit[2]);
-            return;
-        }
-}
-
 /* Nothing is reserved in contention `none`: draws that differ would let transfers overtake. */
 static void check_contention(struct config_loader *loader, const struct config_tree *tree,
                              const struct kind_values *values)
@@ -193,7 +124,8 @@ static void check_kind(struct config_loader *loader, const struct config_tree *t
                        const struct kind_values *values)
 {
     check_parameters(loader, values);
-    check_only(loader, tree, values);
+    const struct config_where_key only = {values->path, "only", values->only, values->parts_max};
+    (void)config_check_where(loader, tree, &only);
     check_contention(loader, tree, values);
 }
 
@@ -208,40 +140,14 @@ void config_check_jitter(struct config_loader *loader, const struct config_tree 
             check_kind(loader, tree, &values);
 }
 
-/* The SIPs that `only` lists. NULL: it lists none, or out of memory, which the arena knows. */
-static const struct hw_jitter_sips *sips_of(struct config_arena *arena,
-                                            const struct config_value *only)
-{
-    const struct config_ranges *const ranges = only->ranges;
-    uint32_t end = 0;
-    if (ranges == NULL)
-        return NULL;
-    for (uint32_t i = 0; i < ranges->count; i++)
-        if (ranges->at[i].last >= end)
-            end = ranges->at[i].last + 1;
-    struct hw_jitter_sips *const sips =
-        config_arena_alloc(arena, sizeof *sips + hw_jitter_words(end) * sizeof *sips->bits);
-    if (sips == NULL)
-        return NULL;
-    sips->text = ranges->text;
-    sips->end = end;
-    for (uint32_t i = 0; i < ranges->count; i++)
-        for (uint32_t sip = ranges->at[i].first; sip <= ranges->at[i].last;
-             sip += ranges->at[i].step)
-            sips->bits[sip / 64] |= (uint64_t)1 << sip % 64;
-    return sips;
-}
-
 /* Fills in the fields that the schema does not store. */
 static void fill_kind(struct config_arena *arena, const struct kind_values *values, uint32_t salt,
                       struct hw_jitter_kind *kind)
 {
-    kind->sips = sips_of(arena, values->only);
+    kind->only = config_where_of(arena, values->only, 0);
     kind->salt = (uint8_t)salt;
     kind->per_instance = values->each->number.mantissa == CONFIG_DRAW_INSTANCE;
-    kind->only_parts = (uint8_t)values->only->list_count;
-    memcpy(kind->only, values->only->list, sizeof kind->only);
-    kind->active = kind->mean_ps > 0 || kind->spread_ps > 0 || kind->slower_percent > 0;
+    kind->active = kind->mean_ps > 0 || kind->spread_ps > 0;
 }
 
 void config_fill_jitter(struct config_tree *tree, struct hw_config *hw)

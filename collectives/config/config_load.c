@@ -12,6 +12,7 @@
 
 #include "collectives/algorithm.h"
 #include "collectives/config/config_apply.h"
+#include "collectives/config/config_faults.h"
 #include "collectives/config/config_fill.h"
 #include "collectives/config/config_find.h"
 #include "collectives/config/config_place.h"
@@ -24,6 +25,7 @@
 #include "collectives/config/input/environment.h"
 #include "collectives/config/input/text.h"
 #include "core/cw.h"
+#include "hw/topology/broken.h"
 
 #define OPTION_BYTES 200u
 
@@ -620,6 +622,7 @@ int config_load(const struct config_request *request, struct config **out,
     int result = CW_OK;
     if (errors->count + errors->dropped == 0 && !no_memory) {
         config_fill(config);
+        config_make_faults(config, errors);
         fit_algorithm(config);
         fit_elements(config);
         config_check_rings(config, errors);
@@ -644,6 +647,7 @@ void config_free(struct config *config)
 {
     if (config == NULL)
         return;
+    hw_broken_free(config->broken);
     hw_graph_free(config->tree->graph);
     config_arena_free(&config->tree->arena);
     free(config->tree);

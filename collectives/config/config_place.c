@@ -35,25 +35,29 @@ static struct config_place algorithm_place(const struct config_tree *tree, const
     return value != NULL && config_given(value) ? value->place : entry->place;
 }
 
-/* groups.NAME.KEY, or the set itself. */
-static struct config_place group_place(const struct config_tree *tree, const char *rest)
+/* SECTION.NAME.KEY, or what has that name itself. */
+static struct config_place named_place(const struct config_tree *tree, enum config_section section,
+                                       const char *rest)
 {
     char name[CCL_NAME_BYTES];
     const size_t bytes = strcspn(rest, ".");
     snprintf(name, sizeof name, "%.*s", (int)(bytes < sizeof name ? bytes : 0), rest);
-    const struct config_group *const group = config_group_named(tree, name);
-    const int key = group != NULL && rest[bytes] == '.' ? config_group_find(rest + bytes + 1) : -1;
-    if (group == NULL)
+    const struct config_named *const named = config_named_at(tree, section, name);
+    const int key =
+        named != NULL && rest[bytes] == '.' ? config_named_find(section, rest + bytes + 1) : -1;
+    if (named == NULL)
         return (struct config_place){0};
-    return key >= 0 && config_given(&group->value[key]) ? group->value[key].place : group->place;
+    return key >= 0 && config_given(&named->value[key]) ? named->value[key].place : named->place;
 }
 
 static struct config_place place_of_value(const struct config_tree *tree, const char *path)
 {
     if (strncmp(path, "algorithms.", 11) == 0)
         return algorithm_place(tree, path + 11);
-    if (strncmp(path, "groups.", 7) == 0)
-        return group_place(tree, path + 7);
+    const char *rest;
+    const enum config_section section = config_section_of(path, &rest);
+    if (section < CONFIG_SECTIONS)
+        return named_place(tree, section, rest);
     if (strncmp(path, "defaults.", 9) == 0) {
         const int key = config_ccl_find(path + 9);
         if (key < 0)

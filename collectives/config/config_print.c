@@ -166,23 +166,24 @@ static bool is_left_out(const struct printer *printer, const struct config_algor
     return true;
 }
 
-static void print_groups(struct printer *printer)
+static void print_section(const struct printer *printer, enum config_section section)
 {
-    if (printer->tree->groups != NULL)
-        fputs("groups:\n", printer->file);
-    for (const struct config_group *group = printer->tree->groups; group != NULL;
-         group = group->next) {
+    const struct config_section_row *const row = &config_sections[section];
+    if (printer->tree->named[section] != NULL)
+        fprintf(printer->file, "%s:\n", row->name);
+    for (const struct config_named *named = printer->tree->named[section]; named != NULL;
+         named = named->next) {
         bool any = false;
-        for (uint32_t i = 0; i < CONFIG_GROUP_KEYS; i++)
-            any |= config_given(&group->value[i]);
+        for (uint32_t i = 0; i < row->key_count; i++)
+            any |= config_given(&named->value[i]);
         if (!any)
-            print_line(printer, 2, group->name, "{}", group->place, "");
+            print_line(printer, 2, named->name, "{}", named->place, "");
         else
-            fprintf(printer->file, "  %s:\n", group->name);
-        for (uint32_t i = 0; i < CONFIG_GROUP_KEYS; i++)
-            if (config_given(&group->value[i]))
-                print_line(printer, 4, config_group_keys[i].path, group->value[i].text,
-                           group->value[i].place, "");
+            fprintf(printer->file, "  %s:\n", named->name);
+        for (uint32_t i = 0; i < row->key_count; i++)
+            if (config_given(&named->value[i]))
+                print_line(printer, 4, row->keys[i].path, named->value[i].text,
+                           named->value[i].place, "");
     }
 }
 
@@ -238,7 +239,8 @@ static int print_all(struct printer printer)
 {
     print_machine(&printer);
     print_ccl(&printer);
-    print_groups(&printer);
+    for (uint32_t section = 0; section < CONFIG_SECTIONS; section++)
+        print_section(&printer, (enum config_section)section);
     if (printer.places)
         print_environment(&printer);
     return ferror(printer.file) ? CW_NO_RESOURCE : CW_OK;

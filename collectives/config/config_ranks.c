@@ -5,7 +5,10 @@
  */
 #include "collectives/config/config_ranks.h"
 
+#include <inttypes.h>
 #include <string.h>
+
+#include "collectives/config/config_faults.h"
 
 enum { NO_RANK = CCL_RANKS_MAX };
 
@@ -22,7 +25,9 @@ static uint32_t count_of(const struct config_value *value)
 uint32_t config_rank_count(const struct config_tree *tree)
 {
     const uint32_t world = count_of(list_of(tree, "world_size"));
-    return world > 0 ? world : count_of(config_machine_value(tree, "system.sips.count"));
+    return world > 0 ? world
+                     : count_of(config_machine_value(tree, "system.sips.count")) -
+                           config_failed_sips(tree);
 }
 
 static bool check_length(struct config_loader *loader, const struct config_value *list,
@@ -75,10 +80,42 @@ static bool check_packages(struct config_loader *loader, const struct config_val
     return true;
 }
 
+/* Ranks are SIPs that have not failed, in their order; nothing else may say where they are. */
+static bool check_living(struct config_loader *loader, const struct config_tree *tree)
+{
+    static const char *const others[] = {"mate", "package", "world_size"};
+    const uint32_t sips = count_of(config_machine_value(tree, "system.sips.count"));
+    const uint32_t failed = config_failed_sips(tree);
+    if (failed == 0)
+        return true;
+    if (failed >= sips) {
+        config_error(loader, tree->named[CONFIG_FAULTS]->place,
+                     "faults: all %" PRIu32 " SIPs have failed; legal: some that have not", sips);
+        return false;
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        const struct config_value *const other = list_of(tree, others[i]);
+        if (!config_given(other) || (i == 2 && count_of(other) == sips - failed))
+            continue;
+        config_error(loader, other->place,
+                     "%s: %" PRIu32 " of the %" PRIu32
+                     " SIPs have failed, and ranks are the others, in their order; legal: no %s",
+                     others[i], failed, sips, others[i]);
+        return false;
+    }
+    if (!config_ranks_are_pes(tree))
+        return true;
+    config_error(loader, list_of(tree, "mapper")->place,
+                 "mapper: with SIPs that have failed a rank is a SIP; legal: no " CCL_RANK_PER_PE);
+    return false;
+}
+
 void config_check_ranks(struct config_loader *loader, const struct config_tree *tree)
 {
     const struct config_value *const mate = list_of(tree, "mate");
     const struct config_value *const package = list_of(tree, "package");
+    if (!check_living(loader, tree))
+        return;
     const uint32_t ranks = config_rank_count(tree);
     if (ranks == 0 || (!config_given(mate) && !config_given(package)))
         return;
@@ -120,8 +157,30 @@ bool config_ranks_are_pes(const struct config_tree *tree)
                count_of(config_machine_value(tree, "system.sips.count"));
 }
 
-void config_fill_ranks(const struct config_tree *tree, struct ccl_ranks *ranks)
+/* The SIPs that have not failed are a list. */
+static void fill_living(struct config_tree *tree, struct ccl_ranks *ranks)
 {
+    const uint32_t sips = count_of(config_machine_value(tree, "system.sips.count"));
+    const uint64_t *const failed = config_failed_bits(&tree->arena, tree);
+    uint32_t *const list = config_arena_alloc(&tree->arena, sips * sizeof *list);
+    uint32_t *const sorted = config_arena_alloc(&tree->arena, sips * sizeof *sorted);
+    if (failed == NULL || list == NULL || sorted == NULL)
+        return;
+    for (uint32_t sip = 0; sip < sips; sip++)
+        if ((failed[sip / 64] >> sip % 64 & 1) == 0) {
+            sorted[ranks->count] = ranks->count;
+            list[ranks->count++] = sip;
+        }
+    ranks->list = list;
+    ranks->sorted = sorted;
+}
+
+void config_fill_ranks(struct config_tree *tree, struct ccl_ranks *ranks)
+{
+    if (config_failed_sips(tree) > 0) {
+        fill_living(tree, ranks);
+        return;
+    }
     const struct config_value *const mate = list_of(tree, "mate");
     const struct config_value *const package = list_of(tree, "package");
     uint16_t first_of[CCL_RANKS_MAX];

@@ -7,7 +7,7 @@
 #include "collectives/config/config_tree.h"
 
 void config_check_ranks(struct config_loader *loader, const struct config_tree *tree);
-void config_fill_ranks(const struct config_tree *tree, struct ccl_ranks *ranks);
+void config_fill_ranks(struct config_tree *tree, struct ccl_ranks *ranks);
 
 /* The ranks of the world; 0: not known, since a value is missing. */
 uint32_t config_rank_count(const struct config_tree *tree);

@@ -13,6 +13,7 @@
 
 #include "collectives/algorithm.h"
 #include "collectives/config/builtin_files.h"
+#include "collectives/config/config_faults.h"
 #include "collectives/config/config_groups.h"
 #include "collectives/config/config_jitter.h"
 #include "collectives/config/config_ranks.h"
@@ -487,6 +488,7 @@ void config_check_machine(struct config_loader *loader, struct config_tree *tree
     config_rules_check_sips(loader, tree);
     check_address_limits(loader, tree);
     config_check_jitter(loader, tree);
+    config_check_faults(loader, tree);
     check_slot_access(loader, tree);
     check_compute_model(loader, tree);
     check_scales(loader, tree);

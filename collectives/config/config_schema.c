@@ -116,10 +116,6 @@ static const char *corner_name(uint32_t corner)
             "uniform: half its width; normal: its standard deviation",                             \
             RANGE("0", "1000000000", "ns"), .flags = CONFIG_OPTIONAL, READ_BY(BLOCK, kind),        \
             JITTER_TO(PS, field, kind, spread_ps)),                                                \
-        KEY(COMPONENTS, "jitter." group "." name ".slower_percent", COUNT,                         \
-            "added to each operation, of its own time", RANGE("0", "1000000", "percent"),          \
-            .flags = CONFIG_OPTIONAL, READ_BY(BLOCK, kind),                                        \
-            JITTER_TO(U32, field, kind, slower_percent)),                                          \
         KEY(COMPONENTS, "jitter." group "." name ".each", CHOICE, "what gets a draw of its own",   \
             CHOICES(draw_name), .flags = CONFIG_OPTIONAL, READ_BY(BLOCK, kind)),                   \
         KEY(COMPONENTS, "jitter." group "." name ".only", PLACE, "where; not given: everywhere",   \
@@ -417,7 +413,7 @@ const uint32_t config_ccl_key_count = COUNT_OF(config_ccl_keys);
 _Static_assert(COUNT_OF(config_ccl_keys) <= CONFIG_CCL_KEYS_MAX, "values have room");
 
 /* A set of groups is cut from its ranks by `each` and `stride`. */
-const struct config_key config_group_keys[CONFIG_GROUP_KEYS] = {
+static const struct config_key group_keys[] = {
     KEY(CCL, "ranks", RANGES, "the ranks that the groups are cut from; not given: all, in order",
         RANGE("0", "16383", NULL), .flags = CONFIG_OPTIONAL, READ(BY_GROUPS)),
     KEY(CCL, "each", COUNT, "ranks of each group; not given: as many as there are",
@@ -429,6 +425,48 @@ const struct config_key config_group_keys[CONFIG_GROUP_KEYS] = {
     KEY(CCL, "lanes", RANGE, "PEs of each SIP, in order of (cube, PE); not given: all",
         RANGE("0", "65535", NULL), .flags = CONFIG_OPTIONAL, READ(BY_GROUPS)),
 };
+
+static const char *node_name(uint32_t kind)
+{
+    uint32_t at = 0; /* of those that may be slow */
+    for (uint32_t node = 0; node < HW_NODE_KEYED; node++)
+        if (hw_node_row[node].jitter != HW_STEADY && at++ == kind)
+            return hw_node_name[node];
+    return NULL;
+}
+static const char *link_name(uint32_t kind)
+{
+    return kind < HW_LINK_KEYED ? hw_link_name[kind] : NULL;
+}
+
+/* A fault says which parts, and what they lack (config_faults.c). */
+static const struct config_key fault_keys[] = {
+    KEY(COMPONENTS, "links", LINKS, "links that have it", CHOICES(link_name),
+        .flags = CONFIG_OPTIONAL, READ(BY_FAULT)),
+    KEY(COMPONENTS, "nodes", KINDS, "kinds of blocks that have it", CHOICES(node_name),
+        .flags = CONFIG_OPTIONAL, READ(BY_FAULT)),
+    KEY(COMPONENTS, "at", PARTS,
+        "the SIPs, the cube or the PE that have it; with links or nodes: where these are",
+        RANGE("0", "16777215", NULL), .flags = CONFIG_OPTIONAL, READ(BY_FAULT)),
+    KEY(COMPONENTS, "slower", SLOWER, "added to each operation, of its own time",
+        RANGE("0", "1000000", "percent"), .flags = CONFIG_OPTIONAL, READ(BY_FAULT)),
+    KEY(COMPONENTS, "bandwidth", RATE, "of each link, in place of its kind's",
+        RANGE("0.001", "1000000", "GB/s"), .flags = CONFIG_OPTIONAL, READ(BY_FAULT)),
+    KEY(COMPONENTS, "failed", FAILED, "the parts do not work, or cease to", .flags = CONFIG_OPTIONAL,
+        READ(BY_FAULT)),
+    KEY(COMPONENTS, "from_ns", DECIMAL, "when parts become slower; not given: from the start",
+        RANGE("0", "1000000000", "ns"), .flags = CONFIG_OPTIONAL, READ(BY_FAULT)),
+};
+
+const struct config_section_row config_sections[CONFIG_SECTIONS] = {
+    [CONFIG_GROUPS] = {"groups", "sets of groups", "set", group_keys, COUNT_OF(group_keys),
+                       1u << CONFIG_CCL},
+    [CONFIG_FAULTS] = {"faults", "faults", "fault", fault_keys, COUNT_OF(fault_keys),
+                       1u << CONFIG_COMPONENTS | 1u << CONFIG_TOPOLOGY},
+};
+_Static_assert(COUNT_OF(group_keys) <= CONFIG_NAMED_KEYS_MAX &&
+                   COUNT_OF(fault_keys) <= CONFIG_NAMED_KEYS_MAX,
+               "values have room");
 
 static int config_schema_find(const struct config_key *keys, uint32_t count, const char *path)
 {
@@ -448,7 +486,20 @@ int config_ccl_find(const char *name)
     return config_schema_find(config_ccl_keys, config_ccl_key_count, name);
 }
 
-int config_group_find(const char *name)
+int config_named_find(enum config_section section, const char *name)
 {
-    return config_schema_find(config_group_keys, CONFIG_GROUP_KEYS, name);
+    return config_schema_find(config_sections[section].keys, config_sections[section].key_count,
+                              name);
+}
+
+enum config_section config_section_of(const char *path, const char **rest)
+{
+    for (uint32_t section = 0; section < CONFIG_SECTIONS; section++) {
+        const size_t bytes = strlen(config_sections[section].name);
+        if (strncmp(path, config_sections[section].name, bytes) != 0 || path[bytes] != '.')
+            continue;
+        *rest = path + bytes + 1;
+        return (enum config_section)section;
+    }
+    return CONFIG_SECTIONS;
 }

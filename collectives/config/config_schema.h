@@ -1,9 +1,9 @@
 /*
  * config_schema.h: every key that a configuration may have: its type, range, unit, and where its
- * value goes in struct hw_config or struct ccl_config. Three tables: the machine's keys
+ * value goes in struct hw_config or struct ccl_config. Tables: the machine's keys
  * (topology.yaml, components.yaml) by their full path; the keys of collectives, which are in
- * ccl.yaml under `defaults` and, each overriding that, in an algorithm's entry; and the keys of a
- * set of groups, under `groups`.
+ * ccl.yaml under `defaults` and, each overriding that, in an algorithm's entry; and the keys of what
+ * users name: a set under `groups`, a fault under `faults`.
  */
 #ifndef COLLECTIVES_CONFIG_SCHEMA_H
 #define COLLECTIVES_CONFIG_SCHEMA_H
@@ -32,6 +32,11 @@ enum config_type {
     CONFIG_WEIGHTS, /* a list of two whole numbers */
     CONFIG_RANKS,   /* a list of whole numbers, one per rank */
     CONFIG_PLACE,   /* s, s.c or s.c.p: a SIP, a cube, a PE; or as CONFIG_RANGES: SIPs */
+    CONFIG_PARTS,   /* as CONFIG_PLACE; or a rule that chooses SIPs */
+    CONFIG_KINDS,   /* one or more of `choice` */
+    CONFIG_LINKS,   /* links by their names, one of `choice`: a kind; or a rule that chooses some */
+    CONFIG_SLOWER,  /* a percentage, or a factor: 60, 60%, 1.6x */
+    CONFIG_FAILED,  /* true, false or {at_ns: T} */
     CONFIG_RANGES,  /* numbers and ranges of them: 5, 0-15, [1, 3, 5-7, 8-31/2] */
     CONFIG_RANGE,   /* one of them, without a step */
     CONFIG_CALLS,   /* a list of words: calls of the bench `concurrent` */
@@ -86,6 +91,7 @@ enum config_reader {
     CONFIG_READ_BY_NO_SIZE, /* the command line names none */
     CONFIG_READ_BY_GROUPS,  /* calls of the set of groups */
     CONFIG_READ_BY_STEPS,   /* their computations */
+    CONFIG_READ_BY_FAULT,   /* its own fault, by what that names */
 };
 
 enum { CONFIG_OPTIONAL = 1, CONFIG_NOT_IN_DEFAULTS = 2, CONFIG_NOT_IN_ALGORITHM = 4 };
@@ -111,6 +117,14 @@ struct config_key {
 
 #define CONFIG_LIST_MAX 4u
 
+/* A rule that chooses some of many: every `every`th, from the first on; or each with a probability
+ * of share_ppb / 10^9. */
+struct config_rule {
+    enum { CONFIG_RULE_NONE, CONFIG_RULE_EVERY, CONFIG_RULE_RANDOM } kind;
+    uint32_t every, share_ppb;
+    uint64_t seed;
+};
+
 /* The value of one key, checked on its own. */
 struct config_value {
     struct config_place place; /* place.source == 0: not given */
@@ -124,7 +138,9 @@ struct config_value {
     const struct graph_source *graph; /* CONFIG_SIPS: NULL unless it is a mapping */
     const struct config_ranges
         *ranges; /* CONFIG_RANGES, CONFIG_RANGE; CONFIG_PLACE: NULL unless SIPs */
-    const struct config_node *words; /* CONFIG_CALLS: [list_count] scalars */
+    /* CONFIG_CALLS, CONFIG_LINKS: [list_count] scalars; CONFIG_KINDS: too */
+    const struct config_node *words;
+    struct config_rule rule; /* CONFIG_PARTS, CONFIG_LINKS: kind is not CONFIG_RULE_NONE */
     bool wrong; /* given and refused: then not given, and no rule complains of that */
 };
 
@@ -135,20 +151,28 @@ static inline bool config_given(const struct config_value *value)
 
 #define CONFIG_MACHINE_KEYS_MAX 352u
 #define CONFIG_CCL_KEYS_MAX     48u
-#define CONFIG_GROUP_KEYS       5u
+#define CONFIG_NAMED_KEYS_MAX   8u
 
 extern const struct config_key config_machine_keys[];
 extern const uint32_t config_machine_key_count;
 extern const struct config_key config_ccl_keys[];
 extern const uint32_t config_ccl_key_count;
 
-/* Of each set under `groups`. */
-extern const struct config_key config_group_keys[CONFIG_GROUP_KEYS];
+/* Mappings from names that users choose to a few keys of each. */
+enum config_section { CONFIG_GROUPS, CONFIG_FAULTS, CONFIG_SECTIONS };
+struct config_section_row {
+    const char *name, *holds, *item; /* "groups", "sets of groups", "set" */
+    const struct config_key *keys;
+    uint32_t key_count, files; /* files: a bit for each enum config_file that may have it */
+};
+extern const struct config_section_row config_sections[CONFIG_SECTIONS];
 
 /* Index of the machine's key with this path, of the collectives' key with this name, of the key of
- * a set of groups with this name; or -1. */
+ * a section with this name; or -1. */
 int config_machine_find(const char *path);
 int config_ccl_find(const char *name);
-int config_group_find(const char *name);
+int config_named_find(enum config_section section, const char *name);
+/* The section whose name and a dot begin a path; CONFIG_SECTIONS: none. *rest: what follows. */
+enum config_section config_section_of(const char *path, const char **rest);
 
 #endif

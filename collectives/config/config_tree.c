@@ -28,11 +28,12 @@ struct config_algorithm *config_algorithm_find(const struct config_tree *tree, c
     return NULL;
 }
 
-struct config_group *config_group_named(const struct config_tree *tree, const char *name)
+struct config_named *config_named_at(const struct config_tree *tree, enum config_section section,
+                                     const char *name)
 {
-    for (struct config_group *group = tree->groups; group != NULL; group = group->next)
-        if (strcmp(group->name, name) == 0)
-            return group;
+    for (struct config_named *named = tree->named[section]; named != NULL; named = named->next)
+        if (strcmp(named->name, name) == 0)
+            return named;
     return NULL;
 }
 
@@ -101,12 +102,13 @@ struct config_tree *config_tree_copy(struct config_arena *arena, const struct co
         if (!copy_parameters(arena, entry))
             return NULL;
     }
-    for (struct config_group **at = &copy->groups; *at != NULL; at = &(*at)->next) {
-        struct config_group *const group = config_arena_alloc(arena, sizeof *group);
-        if (group == NULL)
-            return NULL;
-        *group = **at;
-        *at = group;
-    }
+    for (uint32_t section = 0; section < CONFIG_SECTIONS; section++)
+        for (struct config_named **at = &copy->named[section]; *at != NULL; at = &(*at)->next) {
+            struct config_named *const named = config_arena_alloc(arena, sizeof *named);
+            if (named == NULL)
+                return NULL;
+            *named = **at;
+            *at = named;
+        }
     return copy;
 }

@@ -10,7 +10,7 @@
 #include "hw/topology/topology.h"
 
 #define CONFIG_ALGORITHMS_MAX 1024u
-#define CONFIG_GROUPS_MAX     1024u
+#define CONFIG_NAMED_MAX      1024u /* in a section */
 
 struct ccl_algorithm;
 struct config_node;
@@ -37,12 +37,12 @@ struct config_algorithm {
     struct config_algorithm *next;         /* in order of appearance */
 };
 
-/* One set under `groups`. */
-struct config_group {
+/* One set under `groups`, one fault under `faults`. */
+struct config_named {
     const char *name;
     struct config_place place; /* where its name first occurs */
-    struct config_value value[CONFIG_GROUP_KEYS];
-    struct config_group *next; /* in order of appearance */
+    struct config_value value[CONFIG_NAMED_KEYS_MAX];
+    struct config_named *next; /* in order of appearance */
 };
 
 struct config_tree {
@@ -54,9 +54,9 @@ struct config_tree {
     struct config_algorithm *algorithms;
     uint32_t algorithm_count;
     struct config_algorithm *chosen; /* defaults.algorithm's entry */
-    struct config_group *groups;
-    uint32_t group_count;
-    const struct ccl_group_set *group_sets; /* [group_count] */
+    struct config_named *named[CONFIG_SECTIONS];
+    uint32_t named_count[CONFIG_SECTIONS];
+    const struct ccl_group_set *group_sets; /* [named_count[CONFIG_GROUPS]] */
     struct hw_sip_size grid;                /* of SIPs, in force; 0: not a grid, or not known */
     struct hw_topology_ops *graph;          /* of SIPs, if they are one; the tree's own */
     struct config_tree *shipped;            /* of the shipped files alone; NULL: not kept */
@@ -70,7 +70,8 @@ const struct ccl_algorithm *config_running(const struct config_tree *tree);
 struct config_tree *config_tree_copy(struct config_arena *arena, const struct config_tree *tree);
 
 struct config_algorithm *config_algorithm_find(const struct config_tree *tree, const char *name);
-struct config_group *config_group_named(const struct config_tree *tree, const char *name);
+struct config_named *config_named_at(const struct config_tree *tree, enum config_section section,
+                                     const char *name);
 /* The value in force of a collectives' key for an algorithm: its own, inherited, or the default. */
 const struct config_value *config_ccl_value(const struct config_tree *tree,
                                             const struct config_algorithm *algorithm, int key);

@@ -143,6 +143,14 @@ static const char *node_needs(const struct search *search, enum hw_node_kind kin
     }
 }
 
+/* Of a node that takes longer than its own time. */
+static const char *late_node_needs(const struct search *search, enum hw_node_kind kind)
+{
+    return kind == HW_NODE_PE_MMU && search->config->hw.overhead_ps[kind] == 0
+               ? "nodes.pe_mmu.overhead_ns above 0"
+               : node_needs(search, kind);
+}
+
 static bool draws_at_random(const struct hw_jitter_kind *kind)
 {
     return kind->active && kind->distribution > HW_JITTER_FIXED;
@@ -220,11 +228,12 @@ static const char *reader_needs(const struct search *search, const struct config
                    : "a grid of SIPs (system.sips.topology torus_2d, torus_3d, mesh_2d_no_wrap)";
     case CONFIG_READ_BY_CUBOID:
         return hw->sip_topology->is_3d ? NULL : "SIPs in a torus_3d (system.sips.topology)";
+    case CONFIG_READ_BY_FAULT: /* fault_needs() */
+        return NULL;
     case CONFIG_READ_BY_NODE:
-        if (key->of == HW_NODE_PE_MMU && hw->overhead_ps[key->of] == 0 &&
-            strncmp(key->path, "jitter.", 7) == 0)
-            return "nodes.pe_mmu.overhead_ns above 0";
-        return node_needs(search, (enum hw_node_kind)key->of);
+        return strncmp(key->path, "jitter.", 7) == 0
+                   ? late_node_needs(search, (enum hw_node_kind)key->of)
+                   : node_needs(search, (enum hw_node_kind)key->of);
     case CONFIG_READ_BY_LINK:
         return link_needs(search, (enum hw_link_kind)key->of, key->path);
     case CONFIG_READ_BY_BUILT:
@@ -425,12 +434,49 @@ static void visit_entry(const struct search *search, const struct config_algorit
     }
 }
 
-static void visit_group(const struct search *search, const struct config_group *group)
+/* Of a fault's kinds; NULL: one of them is used, or the word is no kind. */
+static const char *kind_needs(const struct search *search, const char *word, bool of_links)
+{
+    for (uint32_t kind = 0; of_links && kind < HW_LINK_KEYED; kind++)
+        if (strcmp(word, hw_link_name[kind]) == 0)
+            return link_needs(search, (enum hw_link_kind)kind, "faults.");
+    for (uint32_t kind = 0; !of_links && kind < HW_NODE_KEYED; kind++)
+        if (strcmp(word, hw_node_name[kind]) == 0)
+            return late_node_needs(search, (enum hw_node_kind)kind);
+    return NULL;
+}
+
+static void visit_fault(const struct search *search, const struct config_named *named)
+{
+    static const char *const keys[] = {"nodes", "links"};
+    for (uint32_t k = 0; k < 2; k++) {
+        const struct config_value *const value =
+            &named->value[config_named_find(CONFIG_FAULTS, keys[k])];
+        const char *wanted = NULL;
+        char path[200], why[WHY_BYTES + 80];
+        bool used = false;
+        if (!is_looked_at(search, value))
+            continue;
+        for (uint32_t i = 0; i < value->list_count; i++) {
+            const char *const needs = kind_needs(search, value->words[i].text, k == 1);
+            used |= needs == NULL;
+            wanted = wanted == NULL ? needs : wanted;
+        }
+        if (used || wanted == NULL)
+            continue;
+        snprintf(path, sizeof path, "faults.%s.%s", named->name, keys[k]);
+        snprintf(why, sizeof why, CONFIG_UNUSED "%s would", wanted);
+        say(search, path, value, why);
+    }
+}
+
+static void visit_named(const struct search *search, const struct config_section_row *row,
+                        const struct config_named *named)
 {
     char path[200];
-    for (uint32_t i = 0; i < CONFIG_GROUP_KEYS; i++) {
-        snprintf(path, sizeof path, "groups.%s.%s", group->name, config_group_keys[i].path);
-        look_at(search, &config_group_keys[i], path, &group->value[i]);
+    for (uint32_t i = 0; i < row->key_count; i++) {
+        snprintf(path, sizeof path, "%s.%s.%s", row->name, named->name, row->keys[i].path);
+        look_at(search, &row->keys[i], path, &named->value[i]);
     }
 }
 
@@ -447,6 +493,11 @@ void config_unused_visit(const struct config *config, const struct config_work *
     for (const struct config_algorithm *entry = search.tree->algorithms; entry != NULL;
          entry = entry->next)
         visit_entry(&search, entry);
-    for (const struct config_group *group = search.tree->groups; group != NULL; group = group->next)
-        visit_group(&search, group);
+    for (uint32_t section = 0; section < CONFIG_SECTIONS; section++)
+        for (const struct config_named *named = search.tree->named[section]; named != NULL;
+             named = named->next)
+            if (section == CONFIG_FAULTS)
+                visit_fault(&search, named);
+            else
+                visit_named(&search, &config_sections[section], named);
 }

@@ -12,10 +12,11 @@
 
 #include "collectives/algorithm.h"
 #include "collectives/config/ccl_config.h"
+#include "collectives/config/config_parts.h"
 #include "collectives/config/input/text.h"
 #include "hw/topology/topology.h"
 
-#define LEGAL_BYTES 400u
+#define LEGAL_BYTES 600u
 #define PLACES_MAX  9u
 #define RATE_PLACES 6u
 #define PLACE_MAX   16777215u
@@ -101,6 +102,29 @@ const char *config_legal(const struct config_key *key, char *buf, size_t size)
             buf, size,
             "a place: sip, sip.cube or sip.cube.pe, as in 0.5.0; or SIPs: numbers and ranges of "
             "them, such as 0-15, or [1, 3, 5-7, 8-31/2]");
+        break;
+    case CONFIG_PARTS:
+        snprintf(buf, size,
+                 "a place: sip, sip.cube or sip.cube.pe, as in 0.5.0; SIPs: numbers and ranges of "
+                 "them, such as 0-15, or [1, 3, 5-7, 8-31/2]; or a rule: every 7th, {random: "
+                 "{share: 5%%, seed: 3}}");
+        break;
+    case CONFIG_KINDS:
+        snprintf(buf, size, "one or a list of ");
+        append_choices(key, buf, size);
+        break;
+    case CONFIG_LINKS:
+        snprintf(buf, size,
+                 "links: a kind, such as sip_link; two ends, 0-1, or 0->1 for one way; an outlet, "
+                 "sip 3 E; a list of these; or a rule: every 7th, {random: {share: 5%%, seed: 3}}");
+        break;
+    case CONFIG_SLOWER:
+        snprintf(buf, size,
+                 "a whole percentage from %s to %s, such as 60 or 60%%, or a factor, such as 1.6x",
+                 key->min, key->max);
+        break;
+    case CONFIG_FAILED:
+        snprintf(buf, size, "true, false or {at_ns: T}");
         break;
     case CONFIG_RANGES:
         snprintf(buf, size,
@@ -561,6 +585,68 @@ static bool config_value_read_place(const struct reader *reader, const struct co
     return store_text(reader, value, text);
 }
 
+/* What a reader of config_parts.h found, as an error where it is nothing legal. */
+static bool is_found(const struct reader *reader, const struct config_node *node,
+                     enum config_found found, const struct config_wrong *wrong)
+{
+    if (found == CONFIG_FOUND)
+        return true;
+    return found == CONFIG_NOT_ONE ? config_value_reject(reader, node, "")
+                                   : wrong->node != NULL &&
+                                         config_value_reject(reader, wrong->node, wrong->hint);
+}
+
+static bool read_parts(const struct reader *reader, const struct config_node *node,
+                       struct config_value *value)
+{
+    struct config_wrong wrong;
+    const enum config_found found =
+        config_rule_read(reader->loader->arena, node, value, &wrong);
+    return found == CONFIG_NOT_ONE ? config_value_read_place(reader, node, value)
+                                   : is_found(reader, node, found, &wrong);
+}
+
+static bool read_links(const struct reader *reader, const struct config_node *node,
+                       struct config_value *value)
+{
+    struct config_wrong wrong;
+    enum config_found found = config_rule_read(reader->loader->arena, node, value, &wrong);
+    if (found == CONFIG_NOT_ONE)
+        found = config_words_read(reader->loader->arena, node, value, &wrong);
+    return is_found(reader, node, found, &wrong);
+}
+
+static bool read_kinds(const struct reader *reader, const struct config_node *node,
+                       struct config_value *value)
+{
+    struct config_wrong wrong;
+    if (!is_found(reader, node, config_words_read(reader->loader->arena, node, value, &wrong),
+                  &wrong))
+        return false;
+    for (uint32_t i = 0; i < value->list_count; i++)
+        if (find_choice(reader->key, &value->words[i]) < 0)
+            return reject_choice(reader, &value->words[i]);
+    return true;
+}
+
+static bool read_slower(const struct reader *reader, const struct config_node *node,
+                        struct config_value *value)
+{
+    struct config_wrong wrong;
+    return is_found(reader, node, config_slower_read(reader->loader->arena, node, value, &wrong),
+                    &wrong) &&
+           (decimal_compare(value->number, decimal_literal(reader->key->max)) <= 0 ||
+            config_value_reject(reader, node, ""));
+}
+
+static bool read_failed(const struct reader *reader, const struct config_node *node,
+                        struct config_value *value)
+{
+    struct config_wrong wrong;
+    return is_found(reader, node, config_failed_read(reader->loader->arena, node, value, &wrong),
+                    &wrong);
+}
+
 static bool read_any(const struct reader *reader, const struct config_node *node,
                      struct config_value *value)
 {
@@ -589,6 +675,16 @@ static bool read_any(const struct reader *reader, const struct config_node *node
         return read_ranks(reader, node, value);
     case CONFIG_PLACE:
         return config_value_read_place(reader, node, value);
+    case CONFIG_PARTS:
+        return read_parts(reader, node, value);
+    case CONFIG_KINDS:
+        return read_kinds(reader, node, value);
+    case CONFIG_LINKS:
+        return read_links(reader, node, value);
+    case CONFIG_SLOWER:
+        return read_slower(reader, node, value);
+    case CONFIG_FAILED:
+        return read_failed(reader, node, value);
     case CONFIG_SIPS:
         return read_sips(reader, node, value);
     case CONFIG_CALLS:

@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "hw/faults.h"
+
 /* ---- digits ---------------------------------------------------------------------------------- */
 
 static bool is_in(const struct hw_fold_digit *digit, const struct hw_sip_dim *dim)
@@ -359,19 +361,19 @@ static uint32_t turned(const struct hw_fold_digit *digit, uint32_t sip)
 
 /* Whether the turns take SIPs that are late to SIPs that are late. A turn leaves no SIP where it
  * is, so no fold keeps what only one SIP has. */
-static bool keeps_only(const struct hw_jitter_kind *kind, const struct hw_fold *fold,
-                       const char *name, char why[HW_FOLD_WHY_BYTES])
+static bool keeps_only(const struct hw_where *where, const struct hw_fold *fold, const char *name,
+                       char why[HW_FOLD_WHY_BYTES])
 {
-    if (kind->only_parts > 0)
-        snprintf(why, HW_FOLD_WHY_BYTES, "only SIP %" PRIu32 " has a late %s", kind->only[0], name);
-    if (kind->sips == NULL)
-        return kind->only_parts == 0;
+    if (where->parts > 0)
+        snprintf(why, HW_FOLD_WHY_BYTES, "only SIP %" PRIu32 " has a late %s", where->at[0], name);
+    if (where->sips == NULL)
+        return where->parts == 0;
     for (uint32_t d = 0; d < fold->count; d++)
         for (uint32_t sip = 0; is_turned(&fold->digit[d]) && sip < fold->of; sip++) {
             const uint32_t to = turned(&fold->digit[d], sip);
-            if (hw_jitter_has_sip(kind->sips, sip) == hw_jitter_has_sip(kind->sips, to))
+            if (hw_jitter_has_sip(where->sips, sip) == hw_jitter_has_sip(where->sips, to))
                 continue;
-            const bool is_late = hw_jitter_has_sip(kind->sips, sip);
+            const bool is_late = hw_jitter_has_sip(where->sips, sip);
             snprintf(why, HW_FOLD_WHY_BYTES,
                      "SIP %" PRIu32 " has a late %s, and SIP %" PRIu32 " has not",
                      is_late ? sip : to, name, is_late ? to : sip);
@@ -386,15 +388,39 @@ static bool keeps_jitter(const struct hw_jitter_kind *kind, const struct hw_fold
     if (!kind->active)
         return true;
     if (!hw_jitter_is_drawn(kind))
-        return keeps_only(kind, fold, name, why);
+        return keeps_only(&kind->only, fold, name, why);
     snprintf(why, HW_FOLD_WHY_BYTES, "the jitter of %s is drawn for each %s", name,
              kind->per_instance ? "part, so SIPs differ" : "operation, so none repeats another");
+    return false;
+}
+
+/* The name of a kind of parts that it makes slower: of the first. */
+static const char *slow_kind(const struct hw_config *hw, const struct hw_slow *slow)
+{
+    uint32_t kind = 0;
+    while (kind + 1 < (uint32_t)HW_PART_KINDS && !slow->kind[kind])
+        kind++;
+    return kind < HW_NODE_KINDS ? hw_node_name_of(hw, (enum hw_node_kind)kind)
+                                : hw_link_name_of(hw, (enum hw_link_kind)(kind - HW_NODE_KINDS));
+}
+
+static bool keeps_slow(const struct hw_config *hw, const struct hw_slow *slow,
+                       const struct hw_fold *fold,
+                       char why[HW_FOLD_WHY_BYTES])
+{
+    if (slow->link_count == 0)
+        return keeps_only(&slow->where, fold, slow_kind(hw, slow), why);
+    snprintf(why, HW_FOLD_WHY_BYTES, "only %s has another rate (faults.%s)", slow->links_text,
+             slow->name);
     return false;
 }
 
 static bool keeps_parameters(const struct hw_config *hw, const struct hw_fold *fold,
                              char why[HW_FOLD_WHY_BYTES])
 {
+    for (uint32_t i = 0; hw->faults != NULL && i < hw->faults->slow_count; i++)
+        if (!keeps_slow(hw, &hw->faults->slow[i], fold, why))
+            return false;
     for (uint32_t kind = 0; kind < HW_NODE_KINDS; kind++)
         if (!keeps_jitter(&hw->node_jitter[kind], fold, hw_node_name_of(hw, kind), why))
             return false;

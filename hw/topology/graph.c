@@ -33,6 +33,7 @@ struct graph {
     uint32_t *first;              /* [stops + 1] in outlet[] */
     struct outlet *outlet;
     struct hw_sip_dims dims;
+    bool *ends; /* [sips]; NULL: none */
     /* [stops] the outlet for each SIP, where the stop has several */
     uint16_t **row;
     uint16_t *only; /* [stops] where it has one */
@@ -55,6 +56,7 @@ static struct outlet *at(const struct graph *g, uint32_t stop, uint32_t outlet)
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
+static bool graph_ends(const struct hw_config *hw, uint32_t sip) { return graph_of(hw)->ends[sip]; }
 static uint32_t graph_switches(const struct hw_config *hw) { return graph_of(hw)->switches; }
 static uint32_t graph_outlets(const struct hw_config *hw) { return graph_of(hw)->outlets; }
 static uint32_t graph_switch_outlets(const struct hw_config *hw)
@@ -719,6 +721,13 @@ static bool build(struct building *b)
         b->place == NULL || b->used == NULL || !check_links(b) || !place_ends(b) ||
         !number_outlets(b))
         return false;
+    if (b->given->ends != NULL) {
+        g->ends = calloc(g->sips, sizeof *g->ends);
+        if (g->ends == NULL)
+            return false;
+        memcpy(g->ends, b->given->ends, g->sips * sizeof *g->ends);
+        g->ops.ends = graph_ends;
+    }
     if (b->given->switch_kind != NULL)
         memcpy(g->switch_kind, b->given->switch_kind, g->switches);
     name_sides(b);
@@ -760,6 +769,7 @@ void hw_graph_free(struct hw_topology_ops *graph)
     free(g->only);
     free(g->first);
     free(g->switch_kind);
+    free(g->ends);
     free(g->outlet);
     free(g);
 }

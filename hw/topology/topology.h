@@ -105,6 +105,8 @@ struct hw_topology_ops {
     /* The kind of a switch, by its number: HW_NODE_SWITCH or a later one. NULL: of all, the first.
      */
     enum hw_node_kind (*switch_kind)(const struct hw_config *hw, uint32_t number);
+    /* Whether nothing goes through this SIP to another. NULL: through all. */
+    bool (*ends)(const struct hw_config *hw, uint32_t sip);
     /* The port of the IO die at which an outlet of a SIP is. NULL: of this number. */
     enum hw_port (*side)(const struct hw_config *hw, uint32_t outlet);
     /* hw_outlet_name(). NULL: the letter of its port. */

@@ -95,14 +95,14 @@ void lp_link_crossed(struct cw_ctx *ctx, const struct lp_model *m, uint32_t lp, 
     cw_emit(ctx, LP_RECORD_CROSSED, &crossed, sizeof crossed);
 }
 
-/* The place of link number `index` of this cube, for its jitter. */
+/* The place of link number `index` of this cube, for how late it is. */
 static struct hw_jitter_place place_of_link(const struct lp_view *view, uint32_t index)
 {
     /* wraps round for a link of no PE */
     const uint32_t of_pe = index - view->m->links.first[LP_LINKS_FROM_PE];
     const uint32_t pe = of_pe / LP_PE_LINKS;
     return (struct hw_jitter_place){view->sip, view->cube_in_sip,
-                                    pe < view->m->pes ? pe : HW_JITTER_ANY, index};
+                                    pe < view->m->pes ? pe : HW_JITTER_ANY, index, 0};
 }
 
 int64_t lp_late_ps(const struct lp_view *view, const struct hw_flight *flight,
@@ -113,7 +113,7 @@ int64_t lp_late_ps(const struct lp_view *view, const struct hw_flight *flight,
     return lp_late_link_ps(&view->m->hw, kind, place_of_link(view, index), flight);
 }
 
-/* fabric_cross() with jitter of the link and of the node, and noted as a cause. A late PE_DMA or
+/* fabric_cross() where the link or the node may be late, and noted as a cause. A late PE_DMA or
  * PE_TCM holds the link to it, so that data for a PE keeps its order. */
 static __attribute__((noinline, cold)) void cross_watched(struct lp_view *view,
                                                           struct hw_flight *flight,
@@ -123,7 +123,8 @@ static __attribute__((noinline, cold)) void cross_watched(struct lp_view *view,
     const struct hw_config *hw = &view->m->hw;
     const int64_t overhead_ps = hw->overhead_ps[next];
     const int64_t late_ps =
-        lp_late_node_ps(hw, next, place_of_link(view, index), flight->operation, overhead_ps);
+        lp_late_node_ps(hw, next, place_of_link(view, index), flight->operation, overhead_ps,
+                        flight->tau_ps);
     const bool holds = next == HW_NODE_PE_DMA || next == HW_NODE_PE_TCM;
     struct hw_link *const link = lp_link(view->ctx, view->m, &view->cube->link[index], flight);
     const int64_t sigma_before_ps = flight->sigma_ps;
@@ -461,9 +462,10 @@ void lp_cross_out(struct lp_view *view, struct hw_flight *flight, uint32_t route
 
 int64_t lp_dma_out_ps(const struct lp_view *view, uint32_t pe, uint64_t operation)
 {
-    const struct hw_jitter_place place = {view->sip, view->cube_in_sip, pe, HW_JITTER_ANY};
+    const struct hw_jitter_place place = {view->sip, view->cube_in_sip, pe, HW_JITTER_ANY, 0};
     const int64_t ps = view->m->hw.overhead_ps[HW_NODE_PE_DMA];
-    return ps + lp_late_node_ps(&view->m->hw, HW_NODE_PE_DMA, place, operation, ps);
+    return ps + lp_late_node_ps(&view->m->hw, HW_NODE_PE_DMA, place, operation, ps,
+                                cw_now(view->ctx));
 }
 
 void lp_send_to_host(struct lp_view *view, uint32_t pe, enum lp_transfer_kind kind, uint32_t launch)

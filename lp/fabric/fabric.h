@@ -27,7 +27,7 @@ void lp_link_crossed(struct cw_ctx *ctx, const struct lp_model *m, uint32_t lp, 
                      struct hw_rate rate, const struct hw_flight *flight,
                      const struct hw_link *link);
 
-/* The jitter of a flight on link number `index` of this cube. */
+/* How late a flight is on link number `index` of this cube. */
 int64_t lp_late_ps(const struct lp_view *view, const struct hw_flight *flight,
                    enum hw_link_kind kind, uint32_t index);
 

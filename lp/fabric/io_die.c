@@ -40,7 +40,7 @@ static void cross_io_die_link(struct die_view *view, struct hw_flight *flight,
         return;
     }
     const int64_t sigma_before_ps = flight->sigma_ps;
-    const struct hw_jitter_place place = {view->sip, HW_JITTER_ANY, HW_JITTER_ANY, index};
+    const struct hw_jitter_place place = lp_die_link_place(view->m, view->sip, index);
     const int64_t late_ps = lp_late_link_ps(&view->m->hw, kind, place, flight);
     const int64_t wait_ps =
         lp_is_coarse(&view->m->config)
@@ -243,7 +243,8 @@ static void switch_handle(struct cw_ctx *ctx, const void *state, const struct cw
     const uint32_t ahead = to_switch ? dst_sip : hop.to; /* as lp_sip_ahead() of this switch */
     struct hw_flight flight = lp_flight(ctx, m, ahead, &transfer);
     transfer.port = (uint8_t)hop.in;
-    const struct hw_jitter_place place = {HW_JITTER_ANY, HW_JITTER_ANY, number, hop.to};
+    const struct hw_jitter_place place = {HW_JITTER_ANY, HW_JITTER_ANY, number, hop.to,
+                                          hw_outer_link(stop, outlet)};
     struct hw_link *const link = lp_link(ctx, m, &s->link[at], &flight);
     const int64_t sigma_before_ps = flight.sigma_ps;
     const int64_t late_ps = lp_late_link_ps(&m->hw, hop.link, place, &flight);

@@ -152,7 +152,7 @@ static int inject_message(const struct injection *injection, const struct lp_con
     int64_t *const pcie_free_ps = &control->pcie_free_ps[lp_sip_index(injection->m, sip)];
     struct hw_link link = {.free_ps = *pcie_free_ps};
     const bool reserves = hw->contention != HW_CONTENTION_NONE && transfer.bytes > 0;
-    const struct hw_jitter_place place = {sip, HW_JITTER_ANY, HW_JITTER_ANY, HW_JITTER_ANY};
+    const struct hw_jitter_place place = {sip, HW_JITTER_ANY, HW_JITTER_ANY, HW_JITTER_ANY, 0};
     hw_flight_cross_late(&flight, &hw->link[HW_LINK_PCIE], reserves ? &link : NULL, 0, 0,
                          lp_late_link_ps(hw, HW_LINK_PCIE, place, &flight));
     *pcie_free_ps = link.free_ps;

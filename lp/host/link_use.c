@@ -50,25 +50,26 @@ void lp_link_name(const struct lp_link_use *use, char *text, size_t bytes)
 
 struct hw_jitter_place lp_link_place(const struct lp_model *m, uint32_t lp, uint32_t index)
 {
-    struct hw_jitter_place place = {HW_JITTER_ANY, HW_JITTER_ANY, HW_JITTER_ANY, index};
+    struct hw_jitter_place place = {HW_JITTER_ANY, HW_JITTER_ANY, HW_JITTER_ANY, index, 0};
     if (lp > 0 && lp < m->lps.first_io_die) {
         const uint32_t of_pe = index - m->links.first[LP_LINKS_FROM_PE]; /* wraps: of no PE */
         place.sip = lp_sip_at(m, (lp - 1) / m->cubes);                   /* LP 0 is the host */
         place.cube = (lp - 1) % m->cubes;
         place.pe = of_pe / LP_PE_LINKS < m->pes ? of_pe / LP_PE_LINKS : HW_JITTER_ANY;
     } else if (lp >= m->lps.first_io_die && lp < m->lps.first_switch) {
-        place.sip = lp_sip_at(m, lp - m->lps.first_io_die);
+        place = lp_die_link_place(m, lp_sip_at(m, lp - m->lps.first_io_die), index);
+    } else if (lp >= m->lps.first_switch && m->fold == NULL) {
+        place.outer = hw_outer_link(m->hw.sip_count + lp_switch_at(m, lp), index);
     }
     return place;
 }
 
-/* The time by which a link is slower than its rate: of a serialisation of cost_ps. */
+/* The time by which a link that was slow from the start has passed these bytes later. */
 static int64_t slower_ps(const struct lp_model *m, uint32_t lp, uint32_t kind, uint32_t index,
-                         int64_t cost_ps)
+                         uint64_t bytes)
 {
     const struct hw_jitter_place place = lp_link_place(m, lp, index);
-    return hw_jitter_ps(&m->hw.link_jitter[kind], m->hw.jitter_seed, &place, HW_JITTER_PIECE,
-                        cost_ps);
+    return hw_slow_link_ps(&m->hw, (enum hw_link_kind)kind, &place, bytes, 0);
 }
 
 static struct span span_of(const struct lp_model *m, enum lp_links group)
@@ -140,8 +141,8 @@ static void report_link(const struct visit *v, const struct hw_link *link, enum 
         .busy_ps = hw_rate_ps(unnamed ? hw->dma_reduce : hw->link[kind].rate, link->bytes),
         .queue_ps_max = link->queue_ps_max,
         .alike = v->m->fold != NULL ? hw_fold_alike(v->m->fold) : 1};
-    if (!unnamed && hw->jittered)
-        use.busy_ps += slower_ps(v->m, v->lp, kind, index, use.busy_ps);
+    if (!unnamed && hw->faults != NULL)
+        use.busy_ps += slower_ps(v->m, v->lp, kind, index, link->bytes);
     if (per == LP_PER_OUTLET)
         hw_outlet_name(hw, v->sip, unit, use.outlet);
     v->fn(v->arg, &use);

@@ -43,7 +43,7 @@ void lp_link_own_name(const struct lp_link_use *use, char *text, size_t bytes);
 void lp_link_name_of(const struct lp_model *m, uint32_t lp, uint32_t number, char *text,
                      size_t bytes);
 
-/* The place for which that link has its jitter. */
+/* The place at which that link may be late. */
 struct hw_jitter_place lp_link_place(const struct lp_model *m, uint32_t lp, uint32_t index);
 
 /* Part `part` of the `parts` parts of the machine: runs of whole SIPs that have LPs, and switches

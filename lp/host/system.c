@@ -357,7 +357,7 @@ const char *lp_system_refuses_replay(const struct lp_system *system)
 {
     const struct lp_system_options *const options = &system->options;
     const struct lp_worker_listener *const heard = &options->on_workers;
-    bool late = false;
+    bool late = options->hw->faults != NULL;
     for (enum hw_node_kind kind = 0; kind < HW_NODE_KINDS; kind++)
         late |= options->hw->node_jitter[kind].active;
     for (enum hw_link_kind kind = 0; kind < HW_LINK_KINDS; kind++)
@@ -365,7 +365,7 @@ const char *lp_system_refuses_replay(const struct lp_system *system)
     if (options->engine.sync != CW_SEQUENTIAL)
         return "operations are replayed on one thread alone: give --threads 1";
     if (late)
-        return "the machine has jitter";
+        return "the machine has jitter or slow parts";
     if (is_heard(options) || heard->op != NULL || options->causes.record != NULL)
         return "records of all events are wanted";
     if (system->model.ties != NULL)

@@ -1,5 +1,5 @@
 /*
- * tl_cost.c: costs of a PE's blocks, and the jitter of each use (tl_cost.h). A use of a block is
+ * tl_cost.c: costs of a PE's blocks, and how late each use is (tl_cost.h). A use of a block is
  * numbered by the launch, the context, the call in it, and `part`, where a call uses a block more
  * than once. Pure.
  */
@@ -20,9 +20,9 @@ void tl_cost_init(struct lp_model *m)
 static int64_t late_ps(const struct tl *tl, enum hw_node_kind block, uint32_t part, int64_t cost_ps)
 {
     const struct hw_jitter_place place = {tl->view->sip, tl->view->cube_in_sip, tl->pe,
-                                          part * TL_CONTEXTS_MAX + tl->kernel->stream};
+                                          part * TL_CONTEXTS_MAX + tl->kernel->stream, 0};
     const uint64_t operation = lp_operation(tl->kernel->launch, tl->kernel->calls);
-    return lp_late_node_ps(&tl->view->m->hw, block, place, operation, cost_ps);
+    return lp_late_node_ps(&tl->view->m->hw, block, place, operation, cost_ps, tl->local_ps);
 }
 
 int64_t tl_block_ps(const struct tl *tl, enum hw_node_kind block, uint32_t part, int64_t cost_ps)

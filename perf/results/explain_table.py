@@ -89,7 +89,7 @@ SLOW = [
     ("--bench gemm", "nodes.pe_gemm", 1, 900),
     ("--n-elem 8192", "nodes.pe_math", 1, 900),
 ]
-CASES += [f"{line} --set jitter.{part}.slower_percent={percent} --set jitter.{part}.only={sip}"
+CASES += [f"{line} --set faults.slow.{part.replace('.', '=')} --set faults.slow.slower={percent} --set faults.slow.at={sip}"
           for line, part, sip, percent in SLOW]
 
 
@@ -116,10 +116,10 @@ REASONS = {
     "--preset tiny --bytes 4KiB":
         "What is left of another operation in PE_DMA's engine is not known exactly: 3 of 36 ns.",
     "--algorithm torus_rs_ag --set algorithms.torus_rs_ag.mapper=all_pes --bytes-per-rank 1MiB "
-    "--set system.sips.count=16 --set jitter.links.sip_link.slower_percent=100 "
+    "--set system.sips.count=16 --set faults.slow.links=sip_link --set faults.slow.slower=100 "
     "--set jitter.links.sip_link.only=5":
         "Transfers reach the slow links in another order; the prediction keeps the old one.",
-    "--algorithm ring_allreduce --bytes 64KiB --set jitter.nodes.pe_math.slower_percent=1900 "
+    "--algorithm ring_allreduce --bytes 64KiB --set faults.slow.nodes=pe_math --set faults.slow.slower=1900 "
     "--set jitter.nodes.pe_math.only=1":
         "SIP 1 then waits for tiles that had been there early; a receive without a wait has no rival.",
 }

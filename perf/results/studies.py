@@ -180,12 +180,12 @@ def slow_pe():
     rows = sweep("slow_pe")
     least = {}
     for r in rows:
-        key = (r["axes"]["algorithm"], r["axes"]["jitter.nodes.pe_math.only"])
+        key = (r["axes"]["algorithm"], r["axes"]["faults.slow.at"])
         least[key] = min(least.get(key, r["time_ns"]), r["time_ns"])
     curves("slow_pe", "All-reduce of 64 SIPs, 16 KiB: one PE whose PE_MATH is slower", "that PE slower by (%)", "all-reduce longer by (%)",
-           group(rows, lambda r: f"{r['axes']['algorithm']}, PE {r['axes']['jitter.nodes.pe_math.only']}",
-                 lambda r: float(r["axes"]["jitter.nodes.pe_math.slower_percent"]),
-                 lambda r: 100 * (r["time_ns"] / least[r["axes"]["algorithm"], r["axes"]["jitter.nodes.pe_math.only"]] - 1)), logs="")
+           group(rows, lambda r: f"{r['axes']['algorithm']}, PE {r['axes']['faults.slow.at']}",
+                 lambda r: float(r["axes"]["faults.slow.slower"]),
+                 lambda r: 100 * (r["time_ns"] / least[r["axes"]["algorithm"], r["axes"]["faults.slow.at"]] - 1)), logs="")
 
 
 def reduce_scatter():

@@ -98,7 +98,11 @@ def draw_late(rng, count):
                                                                                              "io_cpu", "pe_scheduler")])
     settings = [(f"jitter.{kind}.distribution", "fixed"), (f"jitter.{kind}.mean_ns", rng.choice([1, 13, 250]))]
     if rng.random() < 0.3:
-        settings = [(f"jitter.{kind}.slower_percent", rng.choice([10, 100]))]
+        group, _, name = kind.partition(".")
+        settings = [(f"faults.slow.{group}", name), ("faults.slow.slower", rng.choice([10, 100]))]
+        if rng.random() < 0.8:
+            settings.append(("faults.slow.at", draw_places(rng, count)))
+        return settings
     how = rng.random()
     if how < 0.15:
         settings = [(f"jitter.{kind}.distribution", "uniform"), (f"jitter.{kind}.mean_ns", 13), (f"jitter.{kind}.spread_ns", 1),

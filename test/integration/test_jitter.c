@@ -21,6 +21,9 @@
 #define FIXED(group, ns) group("distribution=fixed") group("mean_ns=" ns)
 #define SLOW_MATH(ns)    NODE("pe_math", "distribution=fixed") NODE("pe_math", "mean_ns=" ns)
 #define AT(node, place)  NODE(node, "only=" place)
+/* Parts that are slower: `which` is nodes=KIND or links=KIND. */
+#define SLOW(which, how)         "--set faults.slow." which " --set faults.slow.slower=" how " "
+#define SLOW_AT(which, how, at_) SLOW(which, how) "--set faults.slow.at=" at_ " "
 
 static long long time_of(const char *args)
 {
@@ -46,7 +49,7 @@ static void jitter_of_nothing_changes_nothing(void **state)
 {
     (void)state;
     static const char zero[] = NODE("pe_math", "distribution=exponential")
-        NODE("pe_math", "mean_ns=0") LINK("ucie", "slower_percent=0")
+        NODE("pe_math", "mean_ns=0") SLOW("links=ucie", "0")
             LINK("noc", "distribution=none") "--set jitter.seed=7 --bytes 16KiB";
     char *with = text_of(zero, "engine", "trace_hash");
     char *without = text_of("--bytes 16KiB", "engine", "trace_hash");
@@ -68,8 +71,7 @@ static void one_slow_pe_costs_as_often_as_it_adds(void **state)
     assert_int_equal(time_of("--n-elem 8192 --no-data " SLOW_MATH("250") AT("pe_math", "0.5.1")),
                      alone_ps);
     /* at half its speed: 4 ns and 2048 elements on 64 lanes at 1 GHz, once more for each tile */
-    assert_int_equal(time_of("--n-elem 8192 --no-data " NODE("pe_math", "slower_percent=100")
-                                 AT("pe_math", "0.5.0")),
+    assert_int_equal(time_of("--n-elem 8192 --no-data " SLOW_AT("nodes=pe_math", "100", "0.5.0")),
                      alone_ps + 4 * 36000);
 }
 
@@ -157,8 +159,8 @@ static void the_later_the_longer(void **state)
       "pe_math.distribution=exponential " N "pe_math.mean_ns=50 " N                                \
       "pe_dma.distribution=normal " N "pe_dma.mean_ns=10 " N "pe_dma.spread_ns=10 " L              \
       "ucie.distribution=exponential " L "ucie.mean_ns=40 " L "sip_link.distribution=normal " L    \
-      "sip_link.mean_ns=100 " L "sip_link.spread_ns=60 " L                                         \
-      "tcm.slower_percent=40 --set jitter.seed=3 "
+      "sip_link.mean_ns=100 " L "sip_link.spread_ns=60 "                                           \
+      SLOW("links=tcm", "40") "--set jitter.seed=3 "
 
 static void threads_make_no_difference_however_often_they_roll_back(void **state)
 {
@@ -268,9 +270,9 @@ static void what_makes_no_sense_is_refused_with_its_place(void **state)
             "or SIPs: numbers and ranges of them, such as 0-15, or [1, 3, 5-7, 8-31/2]; found "
             "'0.5.0'");
     refused(SLOW_MATH("1") AT("pe_math", "3-1"), "found '3-1'; the lower number comes first");
-    refused(LINK("hub", "slower_percent=3") LINK("hub", "only=0.5"),
+    refused(LINK("hub", "mean_ns=3") LINK("hub", "distribution=fixed") LINK("hub", "only=0.5"),
             "jitter.links.hub.only: expected a SIP: there are none for each cube; found \"0.5\"");
-    refused(LINK("ucie", "slower_percent=3") LINK("ucie", "only=0.5.1"),
+    refused(LINK("ucie", "mean_ns=3") LINK("ucie", "distribution=fixed") LINK("ucie", "only=0.5.1"),
             "expected a SIP or a cube: there are none for each PE");
     refused(LINK("ucie", "distribution=exponential")
                 LINK("ucie", "mean_ns=3") "--set fabric.contention=none",
@@ -290,8 +292,8 @@ static void a_slow_link_is_named(void **state)
     (void)state;
     struct run_output output =
         run_line(0, "run --algorithm torus_rs_ag --set algorithms.torus_rs_ag.mapper=all_pes --set "
-                    "system.sips.count=16 --bytes-per-rank 8MiB --no-data --explain " LINK(
-                        "sip_link", "slower_percent=100") LINK("sip_link", "only=5"));
+                    "system.sips.count=16 --bytes-per-rank 8MiB --no-data --explain " SLOW_AT(
+                        "links=sip_link", "2x", "5"));
     double us, busy, share;
     const char *row = output.out;
     while (*row == '#')
@@ -366,8 +368,8 @@ static void a_slow_block_is_named(void **state)
 {
     (void)state;
     json_t *root =
-        run_json("run --quiet --no-data --explain --algorithm ring_allreduce --bytes 64KiB " NODE(
-            "pe_math", "slower_percent=1900") AT("pe_math", "1"));
+        run_json("run --quiet --no-data --explain --algorithm ring_allreduce --bytes 64KiB " SLOW_AT(
+            "nodes=pe_math", "20x", "1"));
     const json_t *const row = json_array_get(json_object_get(root, "results"), 0);
     const json_t *const explain = json_object_get(row, "explain");
     const json_t *const math = json_object_get(json_object_get(explain, "blocks"), "pe_math");
@@ -392,8 +394,8 @@ static void slow_overheads_are_the_block_s(void **state)
         for (int slow = 0; slow < 2; slow++) {
             json_t *root =
                 run_json("run --quiet --no-data --explain %s --set "
-                         "jitter.nodes.%s.slower_percent=%d --set jitter.nodes.%s.only=1",
-                         ring, block[i], slow * 1000, block[i]);
+                         "faults.slow.nodes=%s --set faults.slow.slower=%d --set faults.slow.at=1",
+                         ring, block[i], slow * 1000);
             const json_t *const row = json_array_get(json_object_get(root, "results"), 0);
             const json_t *const explain = json_object_get(row, "explain");
             const json_t *const use = json_object_get(json_object_get(explain, "blocks"), block[i]);
@@ -412,29 +414,22 @@ static void slow_overheads_are_the_block_s(void **state)
 static void what_is_slow_at_one_place_is_one_limit(void **state)
 {
     (void)state;
-    check_slow("--algorithm tree_allreduce --bytes 16KiB " LINK("hbm", "slower_percent=1900")
-                   LINK("hbm", "only=1"),
-               "the bandwidth of hbm", "20.0 × slower in SIP 1",
-               "jitter.links.hbm.slower_percent=950");
-    check_slow("--bench gemm " NODE("pe_gemm", "slower_percent=905") AT("pe_gemm", "1.0.0"),
+    check_slow("--algorithm tree_allreduce --bytes 16KiB " SLOW_AT("links=hbm", "1900", "1"),
+               "the bandwidth of hbm", "20.0 × slower in SIP 1", "faults.slow.slower=950");
+    check_slow("--bench gemm " SLOW_AT("nodes=pe_gemm", "905", "1.0.0"),
                "pe_gemm (overhead and work)", "10.05 × slower in PE 1.0.0",
-               "jitter.nodes.pe_gemm.slower_percent=452");
-    check_slow("--algorithm tree_allreduce --bytes 64KiB " NODE("pe_dma", "slower_percent=9000")
-                   AT("pe_dma", "1.0") "--set fabric.contention=chunk ",
+               "faults.slow.slower=452");
+    check_slow("--algorithm tree_allreduce --bytes 64KiB " SLOW_AT(
+                   "nodes=pe_dma", "9000", "1.0") "--set fabric.contention=chunk ",
                "pe_dma (overhead and work)", "91.0 × slower in cube 1.0",
-               "jitter.nodes.pe_dma.slower_percent=4500");
-    check_slow("--algorithm tree_allreduce --bytes 16KiB " NODE("pe_math", "slower_percent=3900")
-                   AT("pe_math", "1") NODE("pe_cpu", "slower_percent=3900") AT("pe_cpu", "1")
-                       LINK("ucie", "slower_percent=1900") LINK("ucie", "only=1")
-                           LINK("sip_link", "slower_percent=1900") LINK("sip_link", "only=1"),
-               "slow parts of SIP 1", "ucie 20.0 ×, sip_link 20.0 ×, pe_math 40.0 × and 1 more",
-               "jitter.nodes.pe_cpu.slower_percent=1950 jitter.nodes.pe_math.slower_percent=1950 "
-               "jitter.links.ucie.slower_percent=950 jitter.links.sip_link.slower_percent=950");
+               "faults.slow.slower=4500");
+    check_slow("--algorithm tree_allreduce --bytes 16KiB --set faults.slow.links=[ucie,sip_link] "
+               SLOW_AT("nodes=[pe_math,pe_cpu]", "39x", "1"),
+               "slow parts of SIP 1", "ucie 39.0 ×, sip_link 39.0 ×, pe_math 39.0 × and 1 more",
+               "faults.slow.slower=1900");
     /* with half of the slowness the kernels of another SIP are the last */
-    check_slow("--preset torus_4x4x4 --bytes 16KiB " LINK("noc", "slower_percent=900")
-                   LINK("noc", "only=3"),
-               "the bandwidth of noc", "10.0 × slower in SIP 3",
-               "jitter.links.noc.slower_percent=450");
+    check_slow("--preset torus_4x4x4 --bytes 16KiB " SLOW_AT("links=noc", "900", "3"),
+               "the bandwidth of noc", "10.0 × slower in SIP 3", "faults.slow.slower=450");
 }
 
 int main(void)

@@ -168,8 +168,8 @@ static void neither_chunks_nor_lateness_change_a_bit(void **state)
         "--set defaults.vc_chunk_size=64",
         "--set fabric.contention=message",
         "--set fabric.contention=none",
-        "--set jitter.links.hccs.slower_percent=300 --set jitter.seed=7",
-        "--set jitter.links.sio.slower_percent=9000 --set jitter.links.sio.only=2"};
+        "--set faults.slow.links=hccs --set faults.slow.slower=300 --set jitter.seed=7",
+        "--set faults.slow.links=sio --set faults.slow.slower=9000 --set faults.slow.at=2"};
     for (size_t a = 0; a < COUNT_OF(algorithms); a++) {
         json_t *const one = run_json(SCATTER "--bytes 64KiB --dtype bf16 --algorithm %s "
                                              "--verify-data",

@@ -61,8 +61,8 @@ static void what_needs_all_events_refuses_on(void **state)
         {"run --fold on --no-data --set jitter.nodes.pe_dma.distribution=fixed --set "
          "jitter.nodes.pe_dma.mean_ns=9 --set jitter.nodes.pe_dma.only=2",
          "--fold on: only SIP 2 has a late pe_dma"},
-        {"run --fold on --no-data --set jitter.nodes.pe_dma.slower_percent=9 --set "
-         "jitter.nodes.pe_dma.only=0-2",
+        {"run --fold on --no-data --set faults.slow.nodes=pe_dma --set faults.slow.slower=9 --set "
+         "faults.slow.at=0-2",
          "--fold on: SIP 2 has a late pe_dma, and SIP 3 has not"},
         {"run --replay on --no-data", "--replay does nothing in the bench ccl_allreduce"},
         {"step configs/workloads/ring_8.yaml --preset pod64 --replay on --threads 2",
@@ -379,12 +379,12 @@ static void a_folded_run_shows_the_whole_machine(void **state)
          1, 8},
         /* a row is slow; every fourth SIP is */
         {"--preset pod64 --algorithm torus_rs_ag --set algorithms.torus_rs_ag.mapper=leader_only "
-         "--bytes 4KiB --set jitter.links.sip_link.slower_percent=100 --set "
-         "jitter.links.sip_link.only=8-15",
+         "--bytes 4KiB --set faults.slow.links=sip_link --set faults.slow.slower=100 --set "
+         "faults.slow.at=8-15",
          8, 64},
         {"--set system.sips.topology=ring_1d --set system.sips.count=16 --algorithm ring_rs_ag "
-         "--bytes 4KiB --set jitter.nodes.pe_dma.slower_percent=300 --set "
-         "jitter.nodes.pe_dma.only=[1,5-13/4]",
+         "--bytes 4KiB --set faults.slow.nodes=pe_dma --set faults.slow.slower=300 --set "
+         "faults.slow.at=[1,5-13/4]",
          4, 16},
         {"--preset tiny --set system.sips.topology=torus_3d --set system.sips.count=8 --algorithm "
          "torus_rs_ag --set algorithms.torus_rs_ag.orders=2 --bytes 16KiB",

@@ -41,7 +41,7 @@ static const struct {
     {" output out result results save ", "--json FILE or --csv FILE"},
     {" plot plots graph html ", "--json FILE, and then cubewarp report FILE"},
     {" timeline profile perfetto chrome-trace ", "--trace FILE"},
-    {" straggler slow slow-node ", "--set jitter.links.sip_link.slower_percent=100"},
+    {" straggler slow slow-node ", "--set faults.slow.links=sip_link --set faults.slow.slower=2x"},
     {" sweep study ", "cubewarp sweep STUDY.yaml"},
 };
 

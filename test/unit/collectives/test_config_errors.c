@@ -6,12 +6,12 @@
 
 #include "collectives/config/config_load.h"
 
-#define TOPOLOGY_KEYS "system, sip, cube, memory, fabric"
+#define TOPOLOGY_KEYS "system, sip, cube, memory, fabric, faults"
 #define ALL_KEYS                                                                                   \
     "system, sip, cube, memory, fabric, ns_per_mm, control_msg_bytes, launch_together, "           \
     "launch_static_ns, ll128_launch_static_ns, compute_model, nodes, links, slot_access, jitter, " \
     "concurrent, defaults, algorithms, "                                                           \
-    "groups"
+    "groups, faults"
 
 static void expect_topology(const char *text, const char *expected)
 {

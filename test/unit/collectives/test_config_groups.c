@@ -275,7 +275,7 @@ static void names_keys_lanes_and_entries_are_checked(void **state)
     write_text("topology.yaml", "groups: {}\n");
     expect_errors(&(struct config_request){.topology = "topology.yaml"},
                   "topology.yaml:1:1: key 'groups' belongs in ccl.yaml; known here: system, sip, "
-                  "cube, memory, fabric\n");
+                  "cube, memory, fabric, faults\n");
 }
 
 static void the_entry_of_a_set_has_its_own_settings(void **state)

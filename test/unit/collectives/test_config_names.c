@@ -7,6 +7,7 @@
 #include "collectives/config/config_schema.h"
 #include "collectives/runtime/mapper.h"
 #include "collectives/topologies.h"
+#include "hw/faults.h"
 #include "hw/route.h"
 #include "hw/timing.h"
 #include "hw/topology/topology.h"
@@ -60,9 +61,10 @@ static void each_node_s_keys_go_to_its_own_fields(void **state)
         config_free(config);
         if (hw_node_row[kind].jitter == HW_STEADY)
             continue;
-        config = load_one("jitter.nodes.%s.slower_percent=17", hw_node_name[kind]);
+        config = load_one("faults.slow={nodes: %s, slower: 17}", hw_node_name[kind]);
+        assert_int_equal(config->hw.faults->slow[0].percent, 17);
         for (enum hw_node_kind other = 0; other < HW_NODE_KEYED; other++)
-            assert_int_equal(config->hw.node_jitter[other].slower_percent, other == kind ? 17 : 0);
+            assert_int_equal(config->hw.faults->slow[0].kind[other], other == kind);
         config_free(config);
     }
 }
@@ -75,9 +77,11 @@ static void each_link_s_keys_go_to_its_own_fields(void **state)
         for (enum hw_link_kind other = 0; other < HW_LINK_KEYED; other++)
             assert_int_equal(config->hw.link[other].prop_ps >= 54321000, other == kind);
         config_free(config);
-        config = load_one("jitter.links.%s.slower_percent=17", hw_link_name[kind]);
+        config = load_one("faults.slow={links: %s, slower: 17}", hw_link_name[kind]);
+        assert_int_equal(config->hw.faults->slow[0].percent, 17);
         for (enum hw_link_kind other = 0; other < HW_LINK_KEYED; other++)
-            assert_int_equal(config->hw.link_jitter[other].slower_percent, other == kind ? 17 : 0);
+            assert_int_equal(config->hw.faults->slow[0].kind[hw_part_of_link(other)],
+                             other == kind);
         config_free(config);
     }
 }

@@ -336,7 +336,7 @@ static void options_by_which_ranks_differ_are_seen(void **state)
         check_more(PAIRS, placed[i], set, 16, "say where ranks are");
     }
     /* a slow link of one SIP */
-    check_more(TORUS, "torus_rs_ag", "jitter.links.sip_link.slower_percent=10", 1, "");
+    check_more(TORUS, "torus_rs_ag", "faults.slow={links: sip_link, slower: 10}", 1, "");
     /* chunks of unequal lengths travel: 16 x 4 of 3,841 elements */
     struct config *const config = load(&machines[TORUS], "torus_rs_ag", NULL);
     const struct ccl_call call = call_of(CCL_ALL_REDUCE, ELEMS + 1);

@@ -7,6 +7,7 @@
 #include "test/support/test_hw_support.h"
 #include "test/support/test_machines.h"
 
+#include "hw/faults.h"
 #include "hw/topology/fold.h"
 
 /* ---- each fold of each machine --------------------------------------------------------------- */
@@ -325,14 +326,12 @@ static void jitter_that_is_drawn_or_of_one_sip_is_named(void **state)
     char why[HW_FOLD_WHY_BYTES];
     struct hw_jitter_kind *const kind = &hw.link_jitter[HW_LINK_UCIE];
     assert_true(hw_fold_candidate(&hw, 0, &fold));
-    *kind = (struct hw_jitter_kind){.active = true, .slower_percent = 30};
+    *kind = (struct hw_jitter_kind){.active = true, .distribution = HW_JITTER_FIXED};
     assert_true(hw_fold_keeps(&hw, &fold, why));
-    kind->distribution = HW_JITTER_FIXED;
-    assert_true(hw_fold_keeps(&hw, &fold, why));
-    kind->only_parts = 1, kind->only[0] = 3;
+    kind->only = (struct hw_where){.parts = 1, .at = {3}};
     assert_false(hw_fold_keeps(&hw, &fold, why));
     assert_string_equal(why, "only SIP 3 has a late ucie");
-    kind->only_parts = 0, kind->distribution = HW_JITTER_UNIFORM;
+    kind->only.parts = 0, kind->distribution = HW_JITTER_UNIFORM;
     assert_false(hw_fold_keeps(&hw, &fold, why));
     assert_string_equal(why, "the jitter of ucie is drawn for each operation, so none repeats "
                              "another");
@@ -364,6 +363,29 @@ static void routes_of_one_sip_that_differ_are_named(void **state)
     assert_true(hw_fold_keeps(&hw, &fold, why));
 }
 
+static void slow_parts_of_all_sips_fold_and_a_slow_link_does_not(void **state)
+{
+    (void)state;
+    struct hw_config hw = machine(&hw_ring_1d, 8);
+    struct hw_fold fold;
+    char why[HW_FOLD_WHY_BYTES];
+    struct hw_slow slow = {
+        .name = "old", .kind = {[HW_NODE_KINDS + HW_LINK_UCIE] = true}, .percent = 30};
+    const struct hw_faults faults = {.slow = &slow, .slow_count = 1};
+    const uint64_t link = hw_outer_link(2, HW_PORT_E);
+    hw.faults = &faults;
+    assert_true(hw_fold_candidate(&hw, 0, &fold));
+    assert_true(hw_fold_keeps(&hw, &fold, why));
+    slow.where = (struct hw_where){.parts = 1, .at = {3}};
+    assert_false(hw_fold_keeps(&hw, &fold, why));
+    assert_string_equal(why, "only SIP 3 has a late ucie");
+    slow.links = &link, slow.link_count = 1, slow.links_text = "link sip 2 E";
+    assert_false(hw_fold_keeps(&hw, &fold, why));
+    assert_string_equal(why, "only link sip 2 E has another rate (faults.old)");
+    hw_fold_none(&hw, &fold);
+    assert_true(hw_fold_keeps(&hw, &fold, why));
+}
+
 static bool keeps_machine(void *arg, const struct hw_fold *fold)
 {
     char why[HW_FOLD_WHY_BYTES];
@@ -384,8 +406,10 @@ static void sips_that_are_listed_narrow_the_fold(void **state)
         struct hw_config hw = machine(&hw_ring_1d, 16);
         struct hw_fold fold;
         late->bits[0] = rings[i].late;
-        hw.node_jitter[HW_NODE_PE_CPU] =
-            (struct hw_jitter_kind){.active = true, .slower_percent = 30, .sips = late};
+        const struct hw_slow slow = {
+            .name = "slow", .kind = {[HW_NODE_PE_CPU] = true}, .where = {.sips = late}, .percent = 30};
+        const struct hw_faults faults = {.slow = &slow, .slow_count = 1};
+        hw.faults = &faults;
         assert_true(hw_fold_candidate(&hw, 0, &fold));
         hw_fold_narrow(&fold, keeps_machine, &hw);
         assert_int_equal(fold.sips, rings[i].sips);
@@ -407,6 +431,7 @@ int main(void)
         cmocka_unit_test(routes_of_one_sip_that_differ_are_named),
         cmocka_unit_test(jitter_that_is_drawn_or_of_one_sip_is_named),
         cmocka_unit_test(sips_that_are_listed_narrow_the_fold),
+        cmocka_unit_test(slow_parts_of_all_sips_fold_and_a_slow_link_does_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
