@@ -129,7 +129,8 @@ struct hw_config {
     struct hw_compute_model compute;
 
     /* the time that single operations take beyond that, in blocks of a PE and on links */
-    const struct hw_faults *faults; /* parts that are slower than others of their kind; NULL: none */
+    const struct hw_faults
+        *faults;   /* parts that are slower than others of their kind; NULL: none */
     bool jittered; /* any of these; lp/layout.c sets it: most machines have none */
     bool watched; /* jittered, or the causes of events are traced (lp/causes.h): off the fast way */
     uint64_t jitter_seed;

@@ -34,9 +34,8 @@ static inline int64_t lp_late_link_ps(const struct hw_config *hw, enum hw_link_k
     if (__builtin_expect(!hw->jittered, 1))
         return 0;
     return hw_jitter_ps(&hw->link_jitter[link], hw->jitter_seed, &place, flight->operation) +
-           (hw->faults != NULL
-                ? hw_slow_link_ps(hw, link, &place, flight->bytes, flight->tau_ps)
-                : 0);
+           (hw->faults != NULL ? hw_slow_link_ps(hw, link, &place, flight->bytes, flight->tau_ps)
+                               : 0);
 }
 
 #endif

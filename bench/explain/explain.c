@@ -511,11 +511,10 @@ static void fill_limits(struct sums *sums, struct path *path)
         explain_double(&hw, &faults, &explain->limit[i]);
         explain->limit[i].faster_ps = path_retime_ps(sums->m, path, &hw);
         explain_double_settings(&sums->m->hw, &explain->limit[i]);
-        explain_name_limit(&sums->m->hw,
-                           explain->limit[i].kind == EXPLAIN_SLOW
-                               ? sums->slow_ps[explain->limit[i].which]
-                               : NULL,
-                           &explain->limit[i]);
+        explain_name_limit(
+            &sums->m->hw,
+            explain->limit[i].kind == EXPLAIN_SLOW ? sums->slow_ps[explain->limit[i].which] : NULL,
+            &explain->limit[i]);
     }
 }
 

@@ -61,9 +61,9 @@ enum { EXPLAIN_PLACES = 16 };
 
 /*
  * A thing that could be faster: a link's rate or flight time, a node's overhead and work. Or what
- * one entry of `faults` makes slower at some place, which is one thing, whatever kinds of blocks and
- * links are slow there. Its time is not in that of the kinds. Faster means twice as
- * fast, and of a slow thing half of its slowness.
+ * one entry of `faults` makes slower at some place, which is one thing, whatever kinds of blocks
+ * and links are slow there. Its time is not in that of the kinds. Faster means twice as fast, and
+ * of a slow thing half of its slowness.
  */
 enum explain_limit_kind { EXPLAIN_RATE, EXPLAIN_FLIGHT, EXPLAIN_NODE, EXPLAIN_SLOW };
 struct explain_limit {

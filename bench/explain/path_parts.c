@@ -59,8 +59,7 @@ static uint16_t slow_number(const struct resolving *r, enum path_class class, ui
 {
     if (r->credit || (class != PATH_NODE && class != PATH_SERIAL && class != PATH_QUEUE))
         return 0;
-    return (uint16_t)(1 + hw_slow_at(r->hw,
-                                     class == PATH_NODE ? which : HW_NODE_KINDS + which,
+    return (uint16_t)(1 + hw_slow_at(r->hw, class == PATH_NODE ? which : HW_NODE_KINDS + which,
                                      &r->place, r->leg->from_ps));
 }
 

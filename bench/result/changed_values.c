@@ -48,7 +48,8 @@ static void visit_named(const struct visit *visit, enum config_section section,
                         const struct config_named *named)
 {
     const struct config_section_row *const row = &config_sections[section];
-    const struct config_named *const shipped = config_named_at(visit->shipped, section, named->name);
+    const struct config_named *const shipped =
+        config_named_at(visit->shipped, section, named->name);
     char before[CCL_NAME_BYTES + 16];
     snprintf(before, sizeof before, "%s.%s.", row->name, named->name);
     for (uint32_t i = 0; i < row->key_count; i++)

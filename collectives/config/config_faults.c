@@ -71,9 +71,10 @@ static void check_fault(struct config_loader *loader, const struct config_tree *
     if (!config_given(f->links) && !config_given(f->nodes) && !config_given(f->at))
         config_error(loader, f->place, "%s: it names no parts; legal: links, nodes, at", f->path);
     else if (!slows && !config_given(f->failed))
-        config_error(loader, f->place,
-                     "%s: it does not say what is wrong with them; legal: slower, bandwidth, failed",
-                     f->path);
+        config_error(
+            loader, f->place,
+            "%s: it does not say what is wrong with them; legal: slower, bandwidth, failed",
+            f->path);
     else if (has_failed(f) && slows)
         config_error(loader, f->failed->place,
                      "%s.failed: what has failed is not slower; legal: one of failed, slower and "
@@ -90,6 +91,9 @@ static void check_fault(struct config_loader *loader, const struct config_tree *
                      "%s.from_ns: it is for slower and bandwidth; what fails later has failed: "
                      "{at_ns: T}",
                      f->path);
+    else if (is_later(f))
+        config_error(loader, f->failed->place,
+                     "%s.failed: parts fail from the start; legal: true, false", f->path);
     else if (has_failed(f) && config_given(f->nodes))
         config_error(loader, f->nodes->place,
                      "%s.nodes: single blocks do not fail; legal: links, or at", f->path);
@@ -207,18 +211,34 @@ static void refuse(const struct making *making, const char *key, const char *tex
     config_error_at(making->errors, making->config, path, "%s", text);
 }
 
-/* "3", "sip 3", "switch 0" at *text, which moves on. */
+/* The switch whose name a text begins with: "switch 0", "switch leaf.1", "leaf.1". */
+static bool read_switch(const struct hw_config *hw, const char **text, uint32_t *stop)
+{
+    for (uint32_t i = 0; i < hw_switches(hw); i++) {
+        char name[HW_PART_NAME_BYTES];
+        const bool in_full = strncmp(*text, "switch ", 7) == 0;
+        const char *const own = hw_stop_name(hw, hw->sip_count + i, name) + (in_full ? 0 : 7);
+        const size_t bytes = strlen(own);
+        if (strncmp(*text, own, bytes) != 0 || strchr(" -", (*text)[bytes]) == NULL)
+            continue; /* a longer name, as of switch 12 beside switch 1 */
+        *stop = hw->sip_count + i;
+        *text += bytes;
+        return true;
+    }
+    return false;
+}
+
+/* "3", "sip 3", a switch's name at *text, which moves on. */
 static bool read_end(const struct hw_config *hw, const char **text, uint32_t *stop)
 {
-    const char *at = *text;
+    const char *const at = strncmp(*text, "sip ", 4) == 0 ? *text + 4 : *text;
     uint64_t number;
-    const bool is_switch = strncmp(at, "switch ", 7) == 0;
-    if (is_switch || strncmp(at, "sip ", 4) == 0)
-        at += is_switch ? 7 : 4;
     const size_t digits = text_whole(at, strlen(at), UINT32_MAX, &number);
-    if (digits == 0 || number >= (is_switch ? hw_switches(hw) : hw->sip_count))
+    if (digits == 0)
+        return read_switch(hw, text, stop);
+    if (number >= hw->sip_count)
         return false;
-    *stop = (uint32_t)number + (is_switch ? hw->sip_count : 0);
+    *stop = (uint32_t)number;
     *text = at + digits;
     return true;
 }
@@ -241,9 +261,9 @@ static void list_outlets(const struct hw_config *hw, uint32_t stop, char *text, 
         const struct hw_hop hop = hw_hop(hw, stop, o);
         if (hop.link == HW_LINK_KINDS || used + 2 * HW_PART_NAME_BYTES > bytes)
             continue;
-        used += (size_t)snprintf(text + used, bytes - used, "%s'%s', to %s", used > 0 ? "; " : "",
-                                 hw_outer_link_name(hw, stop, o, name),
-                                 hw_stop_name(hw, hop.to, to));
+        used +=
+            (size_t)snprintf(text + used, bytes - used, "%s'%s', to %s", used > 0 ? "; " : "",
+                             hw_outer_link_name(hw, stop, o, name), hw_stop_name(hw, hop.to, to));
     }
 }
 
@@ -304,8 +324,7 @@ static bool put_named(const struct making *making, const char *text, struct link
         if (hw_link_name_of(hw, (enum hw_link_kind)kind) != NULL)
             at = after_spaces(after(at, hw_link_name_of(hw, (enum hw_link_kind)kind)));
     const bool one_way = strncmp(at, "->", 2) == 0;
-    const char *const other =
-        after_spaces(one_way ? at + 2 : after(after(at, "-"), "to "));
+    const char *const other = after_spaces(one_way ? at + 2 : after(after(at, "-"), "to "));
     at = other;
     if (other[0] != '\0' && read_end(hw, &at, &to) && *at == '\0' &&
         put_between(hw, from, to, list) + (one_way ? 0 : put_between(hw, to, from, list)) > 0)
@@ -323,7 +342,8 @@ static bool take_kind(const struct hw_config *hw, const char *word, bool kind[HW
     for (uint32_t link = 0; link < HW_LINK_KINDS; link++) {
         const char *const name = hw_link_name_of(hw, (enum hw_link_kind)link);
         const bool is_level = link >= HW_LINK_KEYED;
-        if (name == NULL || (strcmp(word, name) != 0 && !(is_level && strcmp(word, hw_link_name[HW_LINK_SIP_LINK]) == 0)))
+        if (name == NULL || (strcmp(word, name) != 0 &&
+                             !(is_level && strcmp(word, hw_link_name[HW_LINK_SIP_LINK]) == 0)))
             continue;
         kind[hw_part_of_link((enum hw_link_kind)link)] = true;
         found = true;
@@ -386,8 +406,8 @@ static void take_nodes(const struct config_value *nodes, struct named_parts *par
 static bool take_parts(const struct making *making, struct named_parts *parts)
 {
     const struct fault *const f = making->f;
-    *parts = (struct named_parts){
-        .where = config_where_of(&making->config->tree->arena, f->at, making->config->hw.sip_count)};
+    *parts = (struct named_parts){.where = config_where_of(&making->config->tree->arena, f->at,
+                                                           making->config->hw.sip_count)};
     if (config_given(f->links) && !take_links(making, parts))
         return false;
     take_nodes(f->nodes, parts);
@@ -489,11 +509,10 @@ static bool fail_kinds(const struct making *making, const struct named_parts *pa
         for (uint32_t o = 0; o < hw_outlets_of(hw, stop); o++) {
             const struct hw_hop hop = hw_hop(hw, stop, o);
             if (hop.link == HW_LINK_KINDS || !parts->kind[hw_part_of_link(hop.link)] ||
-                (!config_given(making->f->at) ? false
-                                              : (stop >= hw->sip_count ||
-                                                 !is_at(&parts->where, stop)) &&
-                                                    (hop.to >= hw->sip_count ||
-                                                     !is_at(&parts->where, hop.to))))
+                (!config_given(making->f->at)
+                     ? false
+                     : (stop >= hw->sip_count || !is_at(&parts->where, stop)) &&
+                           (hop.to >= hw->sip_count || !is_at(&parts->where, hop.to))))
                 continue;
             put_link(&failing->list, stop, o);
             any = true;
@@ -570,8 +589,8 @@ static void make_machine(struct config *config, struct config_errors *errors, st
 void config_make_faults(struct config *config, struct config_errors *errors)
 {
     struct config_tree *const tree = config->tree;
-    struct hw_slow *const slow = config_arena_alloc(
-        &tree->arena, (tree->named_count[CONFIG_FAULTS] + 1) * sizeof *slow);
+    struct hw_slow *const slow =
+        config_arena_alloc(&tree->arena, (tree->named_count[CONFIG_FAULTS] + 1) * sizeof *slow);
     struct failing failing = {0};
     uint32_t slow_count = 0;
     bool good = slow != NULL;

@@ -206,5 +206,6 @@ void config_fill(struct config *config)
     fill_graph(tree, &config->hw);
     config_fill_jitter(tree, &config->hw);
     config_fill_ccl(config);
-    config->groups = (struct ccl_groups){.sets = tree->group_sets, .count = tree->named_count[CONFIG_GROUPS]};
+    config->groups =
+        (struct ccl_groups){.sets = tree->group_sets, .count = tree->named_count[CONFIG_GROUPS]};
 }

@@ -170,8 +170,8 @@ void config_check_groups(struct config_loader *loader, struct config_tree *tree)
         config_arena_alloc(loader->arena, tree->named_count[CONFIG_GROUPS] * sizeof *sets);
     tree->group_sets = sets;
     cutting.set = sets;
-    for (const struct config_named *group = tree->named[CONFIG_GROUPS]; group != NULL && cutting.set != NULL;
-         group = group->next, cutting.set++) {
+    for (const struct config_named *group = tree->named[CONFIG_GROUPS];
+         group != NULL && cutting.set != NULL; group = group->next, cutting.set++) {
         cutting.group = group;
         snprintf(cutting.set->name, sizeof cutting.set->name, "%s", group->name);
         if (is_wrong(group))

@@ -91,9 +91,9 @@ static enum config_found read_random(struct config_arena *arena, const struct co
         if (is_scalar(at, "share"))
             has_share = read_share(given, &value->rule.share_ppb);
         else if (is_scalar(at, "seed"))
-            has_seed = given->kind == CONFIG_SCALAR && given->bytes > 0 &&
-                       text_whole(given->text, given->bytes, INT64_MAX, &value->rule.seed) ==
-                           given->bytes;
+            has_seed =
+                given->kind == CONFIG_SCALAR && given->bytes > 0 &&
+                text_whole(given->text, given->bytes, INT64_MAX, &value->rule.seed) == given->bytes;
         else
             return wrong_at(wrong, at, hint);
         if (!(is_scalar(at, "share") ? has_share : has_seed))

@@ -89,8 +89,10 @@ static bool check_living(struct config_loader *loader, const struct config_tree 
     if (failed == 0)
         return true;
     if (failed >= sips) {
-        config_error(loader, tree->named[CONFIG_FAULTS]->place,
-                     "faults: all %" PRIu32 " SIPs have failed; legal: some that have not", sips);
+        if (loader->errors->count == 0)
+            config_error(loader, tree->named[CONFIG_FAULTS]->place,
+                         "faults: all %" PRIu32 " SIPs have failed; legal: some that have not",
+                         sips);
         return false;
     }
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {

@@ -452,8 +452,8 @@ static const struct config_key fault_keys[] = {
         RANGE("0", "1000000", "percent"), .flags = CONFIG_OPTIONAL, READ(BY_FAULT)),
     KEY(COMPONENTS, "bandwidth", RATE, "of each link, in place of its kind's",
         RANGE("0.001", "1000000", "GB/s"), .flags = CONFIG_OPTIONAL, READ(BY_FAULT)),
-    KEY(COMPONENTS, "failed", FAILED, "the parts do not work, or cease to", .flags = CONFIG_OPTIONAL,
-        READ(BY_FAULT)),
+    KEY(COMPONENTS, "failed", FAILED, "the parts do not work, or cease to",
+        .flags = CONFIG_OPTIONAL, READ(BY_FAULT)),
     KEY(COMPONENTS, "from_ns", DECIMAL, "when parts become slower; not given: from the start",
         RANGE("0", "1000000000", "ns"), .flags = CONFIG_OPTIONAL, READ(BY_FAULT)),
 };

@@ -2,8 +2,8 @@
  * config_schema.h: every key that a configuration may have: its type, range, unit, and where its
  * value goes in struct hw_config or struct ccl_config. Tables: the machine's keys
  * (topology.yaml, components.yaml) by their full path; the keys of collectives, which are in
- * ccl.yaml under `defaults` and, each overriding that, in an algorithm's entry; and the keys of what
- * users name: a set under `groups`, a fault under `faults`.
+ * ccl.yaml under `defaults` and, each overriding that, in an algorithm's entry; and the keys of
+ * what users name: a set under `groups`, a fault under `faults`.
  */
 #ifndef COLLECTIVES_CONFIG_SCHEMA_H
 #define COLLECTIVES_CONFIG_SCHEMA_H
@@ -141,7 +141,7 @@ struct config_value {
     /* CONFIG_CALLS, CONFIG_LINKS: [list_count] scalars; CONFIG_KINDS: too */
     const struct config_node *words;
     struct config_rule rule; /* CONFIG_PARTS, CONFIG_LINKS: kind is not CONFIG_RULE_NONE */
-    bool wrong; /* given and refused: then not given, and no rule complains of that */
+    bool wrong;              /* given and refused: then not given, and no rule complains of that */
 };
 
 static inline bool config_given(const struct config_value *value)

@@ -591,17 +591,16 @@ static bool is_found(const struct reader *reader, const struct config_node *node
 {
     if (found == CONFIG_FOUND)
         return true;
-    return found == CONFIG_NOT_ONE ? config_value_reject(reader, node, "")
-                                   : wrong->node != NULL &&
-                                         config_value_reject(reader, wrong->node, wrong->hint);
+    return found == CONFIG_NOT_ONE
+               ? config_value_reject(reader, node, "")
+               : wrong->node != NULL && config_value_reject(reader, wrong->node, wrong->hint);
 }
 
 static bool read_parts(const struct reader *reader, const struct config_node *node,
                        struct config_value *value)
 {
     struct config_wrong wrong;
-    const enum config_found found =
-        config_rule_read(reader->loader->arena, node, value, &wrong);
+    const enum config_found found = config_rule_read(reader->loader->arena, node, value, &wrong);
     return found == CONFIG_NOT_ONE ? config_value_read_place(reader, node, value)
                                    : is_found(reader, node, found, &wrong);
 }

@@ -58,8 +58,7 @@ bool config_check_where(struct config_loader *loader, const struct config_tree *
         config_machine_value(tree, "cube.pe_layout.pe_per_corner");
     const struct config_value *const corners = config_machine_value(tree, "cube.pe_layout.corners");
     if (only->ranges != NULL)
-        return !config_given(count) ||
-               check_sips(loader, key, (uint32_t)count->number.mantissa);
+        return !config_given(count) || check_sips(loader, key, (uint32_t)count->number.mantissa);
     if (!config_given(count) || !config_given(w) || !config_given(h) || !config_given(pes) ||
         !config_given(corners))
         return false;

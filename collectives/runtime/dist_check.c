@@ -10,6 +10,7 @@
 #include "collectives/config/config_rings.h"
 #include "collectives/hook.h"
 #include "collectives/runtime/mapper.h"
+#include "hw/topology/broken.h"
 
 uint64_t dist_ring_bytes(const struct config *config, enum hw_memory memory)
 {
@@ -100,7 +101,13 @@ static int check_ranks_are_sips(const struct ccl_algorithm *algorithm, const str
         return CW_OK;
     while (same < call->world_size && ccl_sip_of(ranks, same) == same)
         same++;
-    if (ranks->list != NULL && (same < call->world_size || same != call->hw->sip_count)) {
+    if (hw_living_sips(call->hw) < call->hw->sip_count) {
+        (void)ccl_refuse(refusal, "defaults.algorithm",
+                         "%s goes by the machine's own queues, and some of its SIPs have failed "
+                         "(faults)",
+                         algorithm->name);
+        (void)ccl_advise(refusal, "use ");
+    } else if (ranks->list != NULL && (same < call->world_size || same != call->hw->sip_count)) {
         (void)ccl_refuse(refusal, "defaults.algorithm",
                          "%s goes by the machine's own queues, where rank r is SIP r, and those of "
                          "this group are its algorithm's",

@@ -16,18 +16,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hw/route.h"
-
 #define NEVER UINT32_MAX
 
 struct broken {
     struct hw_topology_ops ops; /* first: a machine points to it */
     struct hw_config whole;     /* the machine with nothing failed */
     uint32_t stops;
-    uint32_t *first;  /* [stops + 1] of a stop's outlets in lost[] */
-    bool *lost;       /* the outlet's link has failed */
-    bool *stop_lost;  /* [stops] */
-    uint16_t **exits; /* [stops] outlets by destination, of stops that have lost some way; else NULL */
+    uint32_t *first; /* [stops + 1] of a stop's outlets in lost[] */
+    bool *lost;      /* the outlet's link has failed */
+    bool *stop_lost; /* [stops] */
+    uint16_t *
+        *exits; /* [stops] outlets by destination, of stops that have lost some way; else NULL */
 };
 
 static const struct broken *broken_of(const struct hw_config *hw)
@@ -59,7 +58,7 @@ static uint32_t broken_switch_outlets(const struct hw_config *hw)
     return hw_switch_outlets(&broken_of(hw)->whole);
 }
 
-static uint32_t broken_switch_kind(const struct hw_config *hw, uint32_t number)
+static enum hw_node_kind broken_switch_kind(const struct hw_config *hw, uint32_t number)
 {
     const struct broken *const b = broken_of(hw);
     return b->whole.sip_topology->switch_kind(&b->whole, number);
@@ -92,6 +91,12 @@ static struct hw_hop broken_hop(const struct hw_config *hw, uint32_t stop, uint3
     return hop;
 }
 
+static uint32_t own_key(const struct broken *b, uint32_t stop, uint32_t key)
+{
+    const struct hw_topology_ops *const own = b->whole.sip_topology;
+    return own->key_at == NULL ? key : own->key_at(&b->whole, stop, key);
+}
+
 static uint32_t own_exit(const struct broken *b, uint32_t stop, uint32_t to_sip, uint32_t key)
 {
     return b->whole.sip_topology->exit(&b->whole, stop, to_sip, key);
@@ -105,11 +110,11 @@ static bool is_way_left(const struct broken *b, uint32_t stop, uint32_t outlet, 
         const struct hw_hop hop = hw_hop(&b->whole, stop, outlet);
         if (hop.link == HW_LINK_KINDS || is_lost(b, stop, outlet))
             return false;
-        key = hw_route_key_at(&b->whole, stop, key);
+        key = own_key(b, stop, key);
         stop = hop.to;
         if (stop == to_sip)
             return true;
-        outlet = own_exit(b, stop, to_sip, hw_route_key_at(&b->whole, stop, key));
+        outlet = own_exit(b, stop, to_sip, own_key(b, stop, key));
     }
     return false;
 }
@@ -131,7 +136,7 @@ static uint32_t broken_exit(const struct hw_config *hw, uint32_t stop, uint32_t 
 
 static uint32_t broken_key_at(const struct hw_config *hw, uint32_t stop, uint32_t key)
 {
-    return hw_route_key_at(&broken_of(hw)->whole, stop, key);
+    return own_key(broken_of(hw), stop, key);
 }
 
 static bool broken_ends(const struct hw_config *hw, uint32_t sip)
@@ -161,9 +166,11 @@ static struct hw_sip_dims broken_dims(const struct hw_config *hw)
 
 const char *hw_stop_name(const struct hw_config *hw, uint32_t stop, char name[HW_PART_NAME_BYTES])
 {
-    const bool is_switch = hw_is_switch(hw, stop);
-    snprintf(name, HW_PART_NAME_BYTES, "%s %" PRIu32, is_switch ? "switch" : "sip",
-             is_switch ? stop - hw->sip_count : stop);
+    char text[HW_SWITCH_TEXT_BYTES];
+    if (hw_is_switch(hw, stop))
+        snprintf(name, HW_PART_NAME_BYTES, "%.40s", hw_switch_text(hw, stop - hw->sip_count, text));
+    else
+        snprintf(name, HW_PART_NAME_BYTES, "sip %" PRIu32, stop);
     return name;
 }
 
@@ -174,10 +181,10 @@ const char *hw_outer_link_name(const struct hw_config *hw, uint32_t stop, uint32
     hw_stop_name(hw, stop, end);
     if (hw_is_switch(hw, stop)) {
         hw_stop_name(hw, hw_hop(hw_whole(hw), stop, outlet).to, other);
-        snprintf(name, HW_PART_NAME_BYTES, "%.20s to %.20s", end, other);
+        snprintf(name, HW_PART_NAME_BYTES, "%.28s to %.28s", end, other);
     } else {
         hw_outlet_name(hw, stop, outlet, own);
-        snprintf(name, HW_PART_NAME_BYTES, "%.20s %.16s", end, own);
+        snprintf(name, HW_PART_NAME_BYTES, "%.30s %.16s", end, own);
     }
     return name;
 }

@@ -405,8 +405,7 @@ static const char *slow_kind(const struct hw_config *hw, const struct hw_slow *s
 }
 
 static bool keeps_slow(const struct hw_config *hw, const struct hw_slow *slow,
-                       const struct hw_fold *fold,
-                       char why[HW_FOLD_WHY_BYTES])
+                       const struct hw_fold *fold, char why[HW_FOLD_WHY_BYTES])
 {
     if (slow->link_count == 0)
         return keeps_only(&slow->where, fold, slow_kind(hw, slow), why);

@@ -122,9 +122,8 @@ static __attribute__((noinline, cold)) void cross_watched(struct lp_view *view,
 {
     const struct hw_config *hw = &view->m->hw;
     const int64_t overhead_ps = hw->overhead_ps[next];
-    const int64_t late_ps =
-        lp_late_node_ps(hw, next, place_of_link(view, index), flight->operation, overhead_ps,
-                        flight->tau_ps);
+    const int64_t late_ps = lp_late_node_ps(hw, next, place_of_link(view, index), flight->operation,
+                                            overhead_ps, flight->tau_ps);
     const bool holds = next == HW_NODE_PE_DMA || next == HW_NODE_PE_TCM;
     struct hw_link *const link = lp_link(view->ctx, view->m, &view->cube->link[index], flight);
     const int64_t sigma_before_ps = flight->sigma_ps;
@@ -464,8 +463,8 @@ int64_t lp_dma_out_ps(const struct lp_view *view, uint32_t pe, uint64_t operatio
 {
     const struct hw_jitter_place place = {view->sip, view->cube_in_sip, pe, HW_JITTER_ANY, 0};
     const int64_t ps = view->m->hw.overhead_ps[HW_NODE_PE_DMA];
-    return ps + lp_late_node_ps(&view->m->hw, HW_NODE_PE_DMA, place, operation, ps,
-                                cw_now(view->ctx));
+    return ps +
+           lp_late_node_ps(&view->m->hw, HW_NODE_PE_DMA, place, operation, ps, cw_now(view->ctx));
 }
 
 void lp_send_to_host(struct lp_view *view, uint32_t pe, enum lp_transfer_kind kind, uint32_t launch)

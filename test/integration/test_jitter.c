@@ -159,8 +159,8 @@ static void the_later_the_longer(void **state)
       "pe_math.distribution=exponential " N "pe_math.mean_ns=50 " N                                \
       "pe_dma.distribution=normal " N "pe_dma.mean_ns=10 " N "pe_dma.spread_ns=10 " L              \
       "ucie.distribution=exponential " L "ucie.mean_ns=40 " L "sip_link.distribution=normal " L    \
-      "sip_link.mean_ns=100 " L "sip_link.spread_ns=60 "                                           \
-      SLOW("links=tcm", "40") "--set jitter.seed=3 "
+      "sip_link.mean_ns=100 " L                                                                    \
+      "sip_link.spread_ns=60 " SLOW("links=tcm", "40") "--set jitter.seed=3 "
 
 static void threads_make_no_difference_however_often_they_roll_back(void **state)
 {
@@ -367,8 +367,8 @@ static void check_slow(const char *args, const char *name, const char *slow, con
 static void a_slow_block_is_named(void **state)
 {
     (void)state;
-    json_t *root =
-        run_json("run --quiet --no-data --explain --algorithm ring_allreduce --bytes 64KiB " SLOW_AT(
+    json_t *root = run_json(
+        "run --quiet --no-data --explain --algorithm ring_allreduce --bytes 64KiB " SLOW_AT(
             "nodes=pe_math", "20x", "1"));
     const json_t *const row = json_array_get(json_object_get(root, "results"), 0);
     const json_t *const explain = json_object_get(row, "explain");
@@ -423,10 +423,11 @@ static void what_is_slow_at_one_place_is_one_limit(void **state)
                    "nodes=pe_dma", "9000", "1.0") "--set fabric.contention=chunk ",
                "pe_dma (overhead and work)", "91.0 × slower in cube 1.0",
                "faults.slow.slower=4500");
-    check_slow("--algorithm tree_allreduce --bytes 16KiB --set faults.slow.links=[ucie,sip_link] "
-               SLOW_AT("nodes=[pe_math,pe_cpu]", "39x", "1"),
-               "slow parts of SIP 1", "ucie 39.0 ×, sip_link 39.0 ×, pe_math 39.0 × and 1 more",
-               "faults.slow.slower=1900");
+    check_slow(
+        "--algorithm tree_allreduce --bytes 16KiB --set faults.slow.links=[ucie,sip_link] " SLOW_AT(
+            "nodes=[pe_math,pe_cpu]", "39x", "1"),
+        "slow parts of SIP 1", "ucie 39.0 ×, sip_link 39.0 ×, pe_math 39.0 × and 1 more",
+        "faults.slow.slower=1900");
     /* with half of the slowness the kernels of another SIP are the last */
     check_slow("--preset torus_4x4x4 --bytes 16KiB " SLOW_AT("links=noc", "900", "3"),
                "the bandwidth of noc", "10.0 × slower in SIP 3", "faults.slow.slower=450");

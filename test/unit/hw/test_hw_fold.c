@@ -406,8 +406,10 @@ static void sips_that_are_listed_narrow_the_fold(void **state)
         struct hw_config hw = machine(&hw_ring_1d, 16);
         struct hw_fold fold;
         late->bits[0] = rings[i].late;
-        const struct hw_slow slow = {
-            .name = "slow", .kind = {[HW_NODE_PE_CPU] = true}, .where = {.sips = late}, .percent = 30};
+        const struct hw_slow slow = {.name = "slow",
+                                     .kind = {[HW_NODE_PE_CPU] = true},
+                                     .where = {.sips = late},
+                                     .percent = 30};
         const struct hw_faults faults = {.slow = &slow, .slow_count = 1};
         hw.faults = &faults;
         assert_true(hw_fold_candidate(&hw, 0, &fold));

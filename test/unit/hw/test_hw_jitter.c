@@ -39,8 +39,11 @@ static void fixed_adds_its_mean_but_not_to_a_piece(void **state)
 static void only_the_place_that_is_named_is_late(void **state)
 {
     (void)state;
-    const struct hw_jitter_place places[] = {
-        {1, 5, 3, 0, 0}, {1, 5, 2, 0, 0}, {1, 4, 3, 0, 0}, {0, 5, 3, 0, 0}, {1, HW_JITTER_ANY, 3, 0, 0}};
+    const struct hw_jitter_place places[] = {{1, 5, 3, 0, 0},
+                                             {1, 5, 2, 0, 0},
+                                             {1, 4, 3, 0, 0},
+                                             {0, 5, 3, 0, 0},
+                                             {1, HW_JITTER_ANY, 3, 0, 0}};
     for (uint8_t parts = 0; parts <= 3; parts++) {
         const struct hw_jitter_kind kind = {.active = true,
                                             .distribution = HW_JITTER_FIXED,
@@ -91,8 +94,7 @@ static void a_draw_depends_on_seed_kind_instance_and_operation_and_on_nothing_el
     kind.salt = 4;
     kind.per_instance = true;
     assert_int_equal(hw_jitter_ps(&kind, 1, &here, 77), hw_jitter_ps(&kind, 1, &here, 78));
-    assert_int_not_equal(hw_jitter_ps(&kind, 1, &others[0], 77),
-                         hw_jitter_ps(&kind, 1, &here, 77));
+    assert_int_not_equal(hw_jitter_ps(&kind, 1, &others[0], 77), hw_jitter_ps(&kind, 1, &here, 77));
 }
 
 struct sample {
@@ -192,9 +194,8 @@ static void exponential_draws_have_their_mean_and_a_long_tail(void **state)
 static void the_longest_means_stay_far_below_the_end_of_time(void **state)
 {
     (void)state;
-    const struct hw_jitter_kind kind = {.active = true,
-                                        .distribution = HW_JITTER_EXPONENTIAL,
-                                        .mean_ps = 1000000000000};
+    const struct hw_jitter_kind kind = {
+        .active = true, .distribution = HW_JITTER_EXPONENTIAL, .mean_ps = 1000000000000};
     const struct hw_jitter_kind normal = {.active = true,
                                           .distribution = HW_JITTER_NORMAL,
                                           .mean_ps = 1000000000000,

@@ -1,0 +1,212 @@
+/*
+ * test_broken.c: runs on machines whose links and SIPs have failed, and on those with single slow
+ * links (hw/HARDWARE.md, "Faults").
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "test/support/run_cubewarp.h"
+#define TEST_SCRATCH "broken"
+#include "test/support/scratch_folder.h"
+
+#define TORUS "--set system.sips.count=64 --set system.sips.topology=torus_2d "
+#define DEAD  "--set faults.dead.links=0-1 --set faults.dead.failed=true "
+
+#define RUN "run --quiet --json - --verify-data "
+
+static json_t *row_of(json_t *root) { return json_array_get(json_object_get(root, "results"), 0); }
+
+static json_t *json_of(const char *line)
+{
+    struct run_output output = run_line(0, "%s", line);
+    json_t *const root = json_loads(output.out, 0, NULL);
+    assert_non_null(root);
+    run_output_free(&output);
+    return root;
+}
+
+static double time_ns(json_t *root)
+{
+    return json_number_value(json_object_get(row_of(root), "time_ns"));
+}
+
+static const char *engine_text(json_t *root, const char *key)
+{
+    return json_string_value(json_object_get(json_object_get(root, "engine"), key));
+}
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *const file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void is_right(json_t *root)
+{
+    assert_true(json_number_value(json_object_get(row_of(root), "wrong")) == 0);
+    assert_true(time_ns(root) >= json_number_value(json_object_get(row_of(root), "bound_ns")));
+}
+
+/* What the link at an outlet of a SIP carried, by a table of links; 0: it has no row. */
+static long long bytes_of(const char *links, const char *outlet, int sip)
+{
+    char name[80];
+    int count;
+    snprintf(name, sizeof name, ",\"sip_link %s\",\"%d\",", outlet, sip);
+    const char *const row = strstr(links, name);
+    long long bytes = 0;
+    if (row != NULL)
+        assert_int_equal(sscanf(row + strlen(name), "%d,%lld", &count, &bytes), 2);
+    return bytes;
+}
+
+/* In rings of 8 with two SIPs that share a link less, what crosses it goes by three others: those
+ * carry twice what each link carries on the whole machine. */
+static void a_dead_link_of_a_torus_costs_time_and_no_bit(void **state)
+{
+    (void)state;
+    static const char line[] = RUN "--algorithm torus_rs_ag --bytes-per-rank 16KiB " TORUS;
+    const char *const table = in_folder("links.csv");
+    char text[400];
+    json_t *const whole = json_of(line);
+    snprintf(text, sizeof text, "%s" DEAD "--links %s", line, table);
+    json_t *const broken = json_of(text);
+    is_right(broken);
+    assert_string_equal(json_string_value(json_object_get(row_of(broken), "data_hash")),
+                        json_string_value(json_object_get(row_of(whole), "data_hash")));
+    assert_true(time_ns(broken) > time_ns(whole));
+    char *const links = read_file(table);
+    const long long each = bytes_of(links, "W", 0); /* to SIP 7 */
+    assert_true(each > 0);
+    assert_int_equal(bytes_of(links, "E", 0), 0);
+    assert_int_equal(bytes_of(links, "W", 1), 0);
+    assert_int_equal(bytes_of(links, "N", 0) + bytes_of(links, "S", 0), 3 * each);
+    assert_int_equal(bytes_of(links, "N", 1) + bytes_of(links, "S", 1), 3 * each);
+    assert_int_equal(bytes_of(links, "E", 8) + bytes_of(links, "E", 56), 3 * each);
+    free(links);
+    json_decref(whole);
+    json_decref(broken);
+}
+
+static void a_failed_sip_is_no_rank(void **state)
+{
+    (void)state;
+    static const char *const algorithms[] = {"ring_allreduce", "tree_allreduce", "torus_rs_ag",
+                                             "direct_rs_ag", "halving_doubling"};
+    for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++) {
+        char line[300];
+        snprintf(line, sizeof line,
+                 RUN "--set system.sips.count=9 --set system.sips.topology=torus_2d --bytes 4KiB "
+                     "--set faults.dead.at=[4,7] --set faults.dead.failed=true --algorithm %s",
+                 algorithms[i]);
+        json_t *const root = json_of(line);
+        is_right(root);
+        json_decref(root);
+    }
+    struct run_output output =
+        run_line(2, "run --bytes 4KiB --set faults.dead.at=1 --set faults.dead.failed=true");
+    assert_non_null(strstr(output.err,
+                           "goes by the machine's own queues, and some of its SIPs have "
+                           "failed (faults)"));
+    run_output_free(&output);
+}
+
+static void threads_and_rollbacks_change_nothing(void **state)
+{
+    (void)state;
+    static const char *const how[] = {"--threads 2", "--threads 4 --sync conservative",
+                                      "--threads 3 --sync stress", "--threads 1 --sync stress"};
+    const char *const file = in_folder("faults.yaml");
+    char line[500];
+    write_file(file, "faults:\n"
+                     "  dead: {links: [0-1, sip 4 E], failed: true}\n"
+                     "  old: {links: 2->5, slower: 9x, from_ns: 900}\n"
+                     "  dirty: {links: every 3rd, bandwidth: 20}\n"
+                     "  hot: {at: {random: {share: 40%, seed: 5}}, nodes: pe_math, slower: 80%}\n");
+    snprintf(line, sizeof line,
+             RUN "--preset tiny --set system.sips.count=6 --set system.sips.topology=torus_2d "
+                 "--algorithm ring_allreduce --bytes 4KiB --components %s ",
+             file);
+    json_t *const one = json_of(line);
+    is_right(one);
+    for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
+        char other[600];
+        snprintf(other, sizeof other, "%s%s", line, how[i]);
+        json_t *const many = json_of(other);
+        is_right(many);
+        assert_string_equal(engine_text(many, "trace_hash"), engine_text(one, "trace_hash"));
+        json_decref(many);
+    }
+    json_decref(one);
+}
+
+static void refused(const char *args, const char *text)
+{
+    struct run_output output = run_line(2, "run %s", args);
+    if (strstr(output.err, text) == NULL)
+        fail_msg("%s\nsaid: %s\ninstead of: %s", args, output.err, text);
+    run_output_free(&output);
+}
+
+static void what_is_cut_off_or_not_there_is_named(void **state)
+{
+    (void)state;
+    refused(TORUS "--set faults.x.links=[0-1,0-7,0-8,0-56] --set faults.x.failed=true",
+            "faults.x.failed: no way is left from sip 1, sip 2, sip 3 and 60 more to sip 0");
+    refused("--set system.sips.topology=switch --set faults.x.links=0->2 --set faults.x.slower=2x",
+            "there is no link '0->2'; legal there: 'sip 0 E', to switch 0");
+    refused("--set faults.x.links=9-1 --set faults.x.slower=2x",
+            "'9-1' begins with no SIP and no switch of the machine, and is no kind of link");
+    refused("--set faults.x.slower=2x", "faults.x: it names no parts; legal: links, nodes, at");
+    refused("--set faults.x.links=0-1",
+            "faults.x: it does not say what is wrong with them; legal: slower, bandwidth, failed");
+    refused("--set faults.x.links=0-1 --set faults.x.slower=2x --set faults.x.failed=true",
+            "faults.x.failed: what has failed is not slower");
+    refused("--set faults.x.links=0-1 --set faults.x.bandwidth=200",
+            "200 GB/s is above the 100 of sip_link");
+    refused("--set faults.x.at=1.2 --set faults.x.failed=true",
+            "faults.x.at: expected SIPs, since cubes and PEs do not fail alone; found \"1.2\"");
+    refused("--set faults.x.nodes=pe_meth --set faults.x.slower=2x", "did you mean 'pe_math'?");
+    refused("--set faults.x.links=ucie --set faults.x.failed=true",
+            "no such link is between SIPs, and only those can fail");
+    refused("--set faults.x.links=0-1 --set faults.x.slower=0.5x", "a factor is at least 1x");
+    refused("--set faults.x.at=0-3 --set faults.x.failed=true", "all 4 SIPs have failed");
+    refused("--set jitter.links.ucie.slower_percent=5",
+            "faults.NAME.links=ucie with faults.NAME.slower=PERCENT");
+}
+
+/* Of 16 SIPs in a torus one link has half the speed: the explanation names it, and its factor. */
+static void a_single_slow_link_is_named(void **state)
+{
+    (void)state;
+    struct run_output output =
+        run_line(0, "run --algorithm torus_rs_ag --set algorithms.torus_rs_ag.mapper=all_pes --set "
+                    "system.sips.count=16 --bytes-per-rank 4MiB --no-data --explain --set "
+                    "faults.old.links=5-6 --set faults.old.slower=2x");
+    const char *const limit = strstr(output.out, "# limited by the bandwidth of sip_link, ");
+    assert_non_null(limit);
+    assert_non_null(strstr(limit, "(2.0 × slower on link 5-6; with half the slowness: "));
+    assert_null(strstr(output.out, "jitter and waits"));
+    run_output_free(&output);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_dead_link_of_a_torus_costs_time_and_no_bit),
+        cmocka_unit_test(a_failed_sip_is_no_rank),
+        cmocka_unit_test(threads_and_rollbacks_change_nothing),
+        cmocka_unit_test(what_is_cut_off_or_not_there_is_named),
+        cmocka_unit_test(a_single_slow_link_is_named),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
