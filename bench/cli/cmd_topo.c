@@ -179,14 +179,16 @@ static void print_path(const struct config *config, struct hw_place from, struct
 static int write_picture(const struct picture *picture, enum picture_format format,
                          const char *path, struct cw_error *error)
 {
-    if (strcmp(path, "-") == 0)
-        return picture_write(stdout, picture, format, error);
+    char note[GRAPHVIZ_NOTE_BYTES] = "";
+    const bool to_stdout = strcmp(path, "-") == 0;
     struct atomic_file file = {0};
-    int code = atomic_file_open(&file, path, error);
+    int code = to_stdout ? CW_OK : atomic_file_open(&file, path, error);
     if (code == CW_OK)
-        code = picture_write(file.stream, picture, format, error);
-    if (code == CW_OK)
+        code = picture_write(to_stdout ? stdout : file.stream, picture, format, note, error);
+    if (code == CW_OK && !to_stdout)
         code = atomic_file_commit(&file, error);
+    if (note[0] != '\0')
+        fprintf(stderr, "cubewarp: note: SIPs are drawn in rows: %s\n", note);
     atomic_file_discard(&file);
     return code;
 }

@@ -78,12 +78,11 @@ static uint32_t box_of_stop(const struct hw_config *hw, uint32_t stop)
 static void gather_hop(struct gathering *g, uint32_t stop, uint32_t outlet, enum hw_link_kind kind,
                        uint32_t to)
 {
-    gather_link(
-        g, kind,
-        (struct picture_link){.from = box_of_stop(g->hw, stop),
-                              .to = box_of_stop(g->hw, to),
-                              .side = HW_PORT_NONE,
-                              .outlet = (uint16_t)(hw_is_switch(g->hw, stop) ? 0 : outlet)});
+    gather_link(g, kind,
+                (struct picture_link){.from = box_of_stop(g->hw, stop),
+                                      .to = box_of_stop(g->hw, to),
+                                      .side = HW_PORT_NONE,
+                                      .outlet = (uint16_t)outlet});
 }
 
 /* Links outside SIPs, both ways of each together. */
@@ -124,6 +123,8 @@ static const char *directions_of(const struct hw_config *hw)
     const struct hw_topology_ops *const topology = hw->sip_topology;
     if (topology->lines == HW_SIP_LINES_NONE && !topology->paired)
         return "No global directions.";
+    if (topology->lines == HW_SIP_LINES_NONE && !topology->paired)
+        return "No global directions.";
     if (topology->lines == HW_SIP_LINES_NONE)
         return "No global directions: sio joins the dies of a package, hccs those of one parity.";
     if (hw->sip_dims.count > 1)
@@ -142,10 +143,11 @@ static void describe_machine(struct picture *p, const struct hw_config *hw, uint
     snprintf(p->topology, sizeof p->topology, "%s", hw->sip_topology->name);
     snprintf(p->directions, sizeof p->directions, "%s", directions_of(hw));
     p->sip_count = p->unfolded = hw->sip_count;
-    p->switch_count = hw_switches(hw);
+    p->switch_count = p->all_switches = hw_switches(hw);
     p->dim_count = dims.count;
     for (uint32_t k = 0; k < dims.count; k++)
         p->dim[k] = (struct picture_dim){dims.at[k].joint, dims.at[k].size};
+
     p->paired = hw->sip_topology->paired;
     p->cube_w = hw->cube_w;
     p->cube_h = hw->cube_h;
@@ -222,22 +224,11 @@ static size_t first_from(const struct picture *picture, uint32_t from)
     return begin;
 }
 
-struct picture_link *picture_outer(struct picture *picture, uint32_t sip, uint32_t outlet)
+struct picture_link *picture_outlet(struct picture *picture, uint32_t node, uint32_t outlet)
 {
-    const uint32_t from = picture_sip(sip);
-    for (size_t i = first_from(picture, from);
-         i < picture->link_count && picture->links[i].from == from; i++)
+    for (size_t i = first_from(picture, node);
+         i < picture->link_count && picture->links[i].from == node; i++)
         if (picture->links[i].outlet == outlet && picture->links[i].side == HW_PORT_NONE)
-            return &picture->links[i];
-    return NULL;
-}
-
-struct picture_link *picture_down(struct picture *picture, uint32_t number, uint32_t sip)
-{
-    const uint32_t from = picture_switch(number), to = picture_sip(sip);
-    for (size_t i = first_from(picture, from);
-         i < picture->link_count && picture->links[i].from == from; i++)
-        if (picture->links[i].to == to)
             return &picture->links[i];
     return NULL;
 }

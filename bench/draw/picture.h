@@ -69,6 +69,8 @@ struct picture {
     uint32_t sip_count;   /* the product of the dimensions; of a folded picture: boxes */
     uint32_t unfolded;    /* SIPs; sip_count where nothing is folded */
     uint32_t switch_count;
+    uint32_t switch_fold; /* of a folded picture: how many switches a box has; else 0 */
+    uint32_t all_switches;
     uint32_t dim_count;
     struct picture_dim dim[HW_SIP_DIMS_MAX];
     bool paired; /* SIPs 2i and 2i + 1 are the dies of a package */
@@ -85,6 +87,13 @@ struct picture {
     uint32_t *first_sip; /* [sip_count] of a folded picture: the lowest SIP of each box, which has
                             all up to the next box's; NULL: nothing is folded */
 };
+
+/* Whether its SIPs stand on grids: several dimensions, or one ring or line. */
+static inline bool picture_is_product(const struct picture *picture)
+{
+    return picture->dim_count > 1 || picture->dim[0].joint == HW_SIP_RING ||
+           picture->dim[0].joint == HW_SIP_LINE;
+}
 
 static inline uint32_t picture_sip(uint32_t sip) { return sip; }
 static inline uint32_t picture_switch(uint32_t number) { return PICTURE_SWITCH_BIT | number; }
@@ -109,11 +118,9 @@ int picture_link_compare(const struct picture_link *a, const struct picture_link
 /* Adds the use over the picture's collective: its time, above 0, and with `cubes` the cubes' use,
  * initially 0. CW_OK, or out of memory. */
 int picture_use(struct picture *picture, int64_t time_ps, bool cubes, struct cw_error *error);
-/* The link that leaves a SIP by this outlet, or a switch to this SIP, or a cube by this side, or an
- * IO die to a cube of its edge on this side. NULL: it has none, or the picture has no such links.
- */
-struct picture_link *picture_outer(struct picture *picture, uint32_t sip, uint32_t outlet);
-struct picture_link *picture_down(struct picture *picture, uint32_t number, uint32_t sip);
+/* The link that leaves a SIP or a switch by this outlet, or a cube by this side, or an IO die to a
+ * cube of its edge on this side. NULL: it has none, or the picture has no such links. */
+struct picture_link *picture_outlet(struct picture *picture, uint32_t node, uint32_t outlet);
 struct picture_link *picture_out_of_cube(struct picture *picture, uint32_t sip, uint32_t cube,
                                          enum hw_port side);
 struct picture_link *picture_into_cube(struct picture *picture, uint32_t sip, uint32_t cube,

@@ -12,6 +12,7 @@ struct folding {
     const struct picture *picture;
     uint32_t fold[HW_SIP_DIMS_MAX], size[HW_SIP_DIMS_MAX];
     uint32_t boxes;
+    uint32_t switch_fold; /* switches in one box */
 };
 
 static uint32_t rounded_up(uint32_t count, uint32_t each) { return (count + each - 1) / each; }
@@ -25,15 +26,19 @@ static void fold_dim(struct folding *f, uint32_t k, uint32_t fold)
         f->boxes *= f->size[i];
 }
 
-static struct folding folding_of(const struct picture *picture, uint32_t boxes, uint32_t full)
+static struct folding folding_of(const struct picture *picture, uint32_t boxes)
 {
-    struct folding f = {.picture = picture};
+    struct folding f = {.picture = picture, .switch_fold = 1};
     for (uint32_t k = 0; k < picture->dim_count; k++)
         f.fold[k] = f.size[k] = 1;
     for (uint32_t k = 0; k < picture->dim_count; k++)
         fold_dim(&f, k, 1);
-    if (picture->dim_count == 1 && picture->dim[0].joint == HW_SIP_FULL && f.boxes > full)
-        fold_dim(&f, 0, rounded_up(f.boxes, full));
+    if (!picture_is_product(picture)) {
+        if (f.boxes > boxes)
+            fold_dim(&f, 0, rounded_up(f.boxes, boxes));
+        if (picture->switch_count > boxes)
+            f.switch_fold = rounded_up(picture->switch_count, boxes);
+    }
     for (uint32_t k = 0; k < picture->dim_count && f.boxes > boxes;)
         if (f.size[k] > 1)
             fold_dim(&f, k, 2 * f.fold[k]);
@@ -92,6 +97,15 @@ static void merge_links(struct picture *folded)
     folded->link_count = kept;
 }
 
+/* Ends of links inside a SIP stay: they are there only where nothing is folded. */
+static uint32_t end_of(const struct folding *f, uint32_t node)
+{
+    if ((node & PICTURE_CUBE_BIT) != 0)
+        return node;
+    return picture_is_sip(node) ? box_of(f, node)
+                                : picture_switch(picture_number(node) / f->switch_fold);
+}
+
 static void fold_links(const struct folding *f, struct picture *folded)
 {
     const bool apart = f->boxes == f->picture->sip_count;
@@ -99,10 +113,8 @@ static void fold_links(const struct folding *f, struct picture *folded)
         struct picture_link link = f->picture->links[i];
         if (link.side != HW_PORT_NONE && !apart)
             continue;
-        if (picture_is_sip(link.from))
-            link.from = box_of(f, link.from);
-        if (picture_is_sip(link.to))
-            link.to = box_of(f, link.to);
+        link.from = end_of(f, link.from);
+        link.to = end_of(f, link.to);
         link.outlet = 0;
         folded->links[folded->link_count++] = link;
     }
@@ -111,10 +123,10 @@ static void fold_links(const struct folding *f, struct picture *folded)
     merge_links(folded);
 }
 
-struct picture *picture_fold(const struct picture *picture, uint32_t boxes, uint32_t full,
-                             struct cw_error *error)
+static struct picture *fold_into(const struct picture *picture, uint32_t boxes,
+                                 struct cw_error *error)
 {
-    const struct folding f = folding_of(picture, boxes, full);
+    const struct folding f = folding_of(picture, boxes);
     const bool apart = f.boxes == picture->sip_count;
     struct picture *const folded = calloc(1, sizeof *folded);
     if (folded == NULL) {
@@ -124,6 +136,10 @@ struct picture *picture_fold(const struct picture *picture, uint32_t boxes, uint
     *folded = *picture;
     folded->sip_count = f.boxes;
     folded->link_count = 0;
+    if (f.switch_fold > 1) {
+        folded->switch_count = rounded_up(picture->switch_count, f.switch_fold);
+        folded->switch_fold = f.switch_fold;
+    }
     for (uint32_t k = 0; k < picture->dim_count; k++)
         folded->dim[k].size = f.size[k];
     if (!apart)
@@ -145,6 +161,40 @@ struct picture *picture_fold(const struct picture *picture, uint32_t boxes, uint
         fold_cubes(&f, folded);
     fold_links(&f, folded);
     return folded;
+}
+
+static size_t lines_of(const struct picture *picture)
+{
+    size_t lines = 0;
+    for (size_t i = 0; i < picture->link_count; i++)
+        lines += picture->links[i].side == HW_PORT_NONE &&
+                 picture->links[i].from != picture->links[i].to;
+    return lines;
+}
+
+struct picture *picture_fold(const struct picture *picture, uint32_t boxes, size_t lines,
+                             struct cw_error *error)
+{
+    struct picture *folded = fold_into(picture, boxes, error);
+    while (folded != NULL && !picture_is_product(picture) && boxes / 2 >= FOLD_BOXES_MIN &&
+           lines_of(folded) > lines) {
+        picture_free(folded);
+        folded = fold_into(picture, boxes /= 2, error);
+    }
+    return folded;
+}
+
+const char *picture_switch_name(const struct picture *picture, uint32_t box,
+                                char text[PICTURE_NODE_BYTES])
+{
+    const uint32_t each = picture->switch_fold > 0 ? picture->switch_fold : 1;
+    const uint32_t first = box * each, end = first + each;
+    if (each == 1)
+        snprintf(text, PICTURE_NODE_BYTES, "x%u", first);
+    else
+        snprintf(text, PICTURE_NODE_BYTES, "x%u-%u", first,
+                 (end < picture->all_switches ? end : picture->all_switches) - 1);
+    return text;
 }
 
 const char *picture_box_name(const struct picture *picture, uint32_t box,

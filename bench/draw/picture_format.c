@@ -7,10 +7,11 @@
 #include "bench/draw/picture_svg.h"
 
 int picture_write(FILE *out, const struct picture *picture, enum picture_format format,
-                  struct cw_error *error)
+                  char note[GRAPHVIZ_NOTE_BYTES], struct cw_error *error)
 {
+    note[0] = '\0';
     if (format == PICTURE_SVG)
-        return picture_svg(out, picture, "", error);
+        return picture_svg(out, picture, "", note, error);
     if (format == PICTURE_DOT)
         picture_dot(out, picture);
     else

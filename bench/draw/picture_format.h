@@ -7,12 +7,12 @@
 
 #include <stdio.h>
 
-#include "bench/draw/picture.h"
+#include "bench/draw/graphviz.h"
 
 enum picture_format { PICTURE_SVG, PICTURE_DOT, PICTURE_GEXF, PICTURE_FORMATS };
 
-/* CW_OK, or out of memory; errors of writing stay in the stream. */
+/* note: as picture_svg(). CW_OK, or out of memory; errors of writing stay in the stream. */
 int picture_write(FILE *out, const struct picture *picture, enum picture_format format,
-                  struct cw_error *error);
+                  char note[GRAPHVIZ_NOTE_BYTES], struct cw_error *error);
 
 #endif

@@ -268,7 +268,7 @@ static bool read_dims(struct json_reading *r, const json_t *list)
         while (joint != NULL && at < JOINTS && strcmp(joint, joint_name[at]) != 0)
             at++;
         if (joint == NULL || at == JOINTS)
-            return fault_at(r, "dims", "joints ring, line, full or switch");
+            return fault_at(r, "dims", "joints ring, line, full, switch or other");
         dim->joint = (enum hw_sip_joint)at;
         if (!read_count(r, json_object_get(one, "size"), "dims: size", 1, PICTURE_SIPS_MAX,
                         &dim->size))
@@ -325,6 +325,7 @@ static bool read_machine(struct json_reading *r, const json_t *object)
         read_dims(r, json_object_get(object, "dims")) &&
         read_kinds(r, json_object_get(object, "kinds"));
     p->unfolded = p->sip_count;
+    p->all_switches = p->switch_count;
     p->paired =
         json_is_true(json_object_get(object, "paired")) && p->dim_count == 2 && p->dim[0].size == 2;
     return fine;

@@ -1,17 +1,19 @@
 /*
- * picture_layout.c: places the boxes, dimension by dimension (picture_layout.h).
+ * picture_layout.c: places the boxes, dimension by dimension, or by Graphviz (picture_layout.h).
  */
 #include "bench/draw/picture_layout.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum {
     SIPS_WITH_PES = PICTURE_INSIDE_MAX,
     SIPS_WITH_CUBES = 150,
+    FREE_WITH_CUBES = 36, /* SIPs that are placed by Graphviz */
     CUBES_SHOWN_MAX = 64, /* of a SIP */
     PLANE_MAX = 40,       /* boxes along one side of a plane */
-    LOOP_OF_TWO_ROWS_MAX = 40,
-    FRAME_PX = 16 /* between a block and its frame */
+    LOOP_MAX = 40,        /* blocks of a ring in two rows */
+    FRAME_PX = 16         /* between a block and its frame */
 };
 
 /* ---- cells of a grid ------------------------------------------------------------------------- */
@@ -19,21 +21,13 @@ enum {
 void picture_cell(const struct picture_grid *grid, uint32_t size, uint32_t at, uint32_t *column,
                   uint32_t *row)
 {
-    const uint32_t columns = grid->columns, rest = grid->rows - 1;
+    const uint32_t columns = grid->columns;
     *column = at % columns;
     *row = at / columns;
     if (grid->order == ORDER_SNAKE && *row % 2 != 0)
         *column = columns - 1 - *column;
-    if (grid->order != ORDER_LOOP || at < columns)
-        return;
-    if (grid->rows == 2) { /* also where the lower row is shorter */
+    if (grid->order == ORDER_LOOP && *row == 1) /* back, also where this row is shorter */
         *column = size - 1 - at;
-        return;
-    }
-    /* The upper row to the right, then back column by column: down, up, down, ... */
-    const uint32_t leg = (at - columns) / rest, on_leg = (at - columns) % rest;
-    *column = columns - 1 - leg;
-    *row = leg % 2 == 0 ? 1 + on_leg : rest - on_leg;
 }
 
 static void as_rows(struct picture_grid *grid, enum picture_order order, uint32_t size,
@@ -44,27 +38,12 @@ static void as_rows(struct picture_grid *grid, enum picture_order order, uint32_
     grid->rows = (size + grid->columns - 1) / grid->columns;
 }
 
-/* A closed path around a grid, which needs an even number of columns. */
-static void as_loop(struct picture_grid *grid, uint32_t size)
-{
-    if (size <= LOOP_OF_TWO_ROWS_MAX) {
-        as_rows(grid, size < 3 ? ORDER_ROWS : ORDER_LOOP, size, size < 3 ? size : (size + 1) / 2);
-        return;
-    }
-    uint32_t columns = (uint32_t)sqrt((double)size);
-    while (columns < size / 2 && (size % columns != 0 || columns % 2 != 0))
-        columns++;
-    if (columns * columns <= 6 * size)
-        as_rows(grid, ORDER_LOOP, size, columns);
-    else
-        as_rows(grid, ORDER_SNAKE, size, (uint32_t)ceil(sqrt((double)size)));
-}
-
 /* ---- boxes ----------------------------------------------------------------------------------- */
 
 static void choose_detail(struct picture_layout *l, const struct picture *p)
 {
     const uint32_t cubes = p->cube_w * p->cube_h;
+    const uint32_t with_cubes = picture_is_product(p) ? SIPS_WITH_CUBES : FREE_WITH_CUBES;
     const bool folded = p->first_sip != NULL;
     if (!folded && p->sip_count <= SIPS_WITH_PES && cubes <= CUBES_SHOWN_MAX) {
         l->detail = DETAIL_PES;
@@ -72,7 +51,7 @@ static void choose_detail(struct picture_layout *l, const struct picture *p)
         l->cube_gap = 12;
         l->border = 16;
         l->bar_away = 20;
-    } else if (!folded && p->sip_count <= SIPS_WITH_CUBES && cubes <= CUBES_SHOWN_MAX) {
+    } else if (!folded && p->sip_count <= with_cubes && cubes <= CUBES_SHOWN_MAX) {
         l->detail = DETAIL_CUBES;
         l->cube = 9;
         l->cube_gap = 1;
@@ -105,35 +84,12 @@ static double plane_gap(const struct picture_layout *l)
 
 /* ---- dimensions ------------------------------------------------------------------------------ */
 
-static void place_alone(struct picture_layout *l)
-{
-    struct picture_grid *const grid = &l->grid[0];
-    const uint32_t size = l->size[0];
-    grid->is_plane = true;
-    switch (l->joint[0]) {
-    case HW_SIP_RING:
-        as_loop(grid, size);
-        break;
-    case HW_SIP_LINE:
-        as_rows(grid, ORDER_SNAKE, size,
-                size <= 12 ? size : (uint32_t)ceil(sqrt((double)size) * 1.4));
-        break;
-    case HW_SIP_FULL:
-        as_rows(grid, ORDER_CIRCLE, size, size);
-        break;
-    case HW_SIP_SWITCH:
-    case HW_SIP_OTHER:
-        as_rows(grid, ORDER_ROWS, size, size <= 8 ? size : size <= 64 ? 8 : 32);
-        break;
-    }
-}
-
 /* The dies of a package stand one above the other, packages in rows; otherwise columns and rows. */
 static void place_plane(struct picture_layout *l, bool paired)
 {
     as_rows(&l->grid[0], ORDER_ROWS, l->size[0], paired ? 1 : l->size[0]);
     as_rows(&l->grid[1], ORDER_ROWS, l->size[1], !paired ? 1 : l->size[1] <= 10 ? l->size[1] : 10);
-    l->grid[0].is_plane = l->grid[1].is_plane = true;
+    l->grid[1].is_plane = true;
 }
 
 /* Arranges blocks so that the drawing does not become much wider than tall. */
@@ -144,16 +100,11 @@ static void place_blocks(struct picture_layout *l, uint32_t k)
     const bool wide = l->block[k].w > 1.5 * l->block[k].h;
     if (size <= 4)
         as_rows(grid, ORDER_ROWS, size, wide ? 1 : size);
-    else if (l->joint[k] == HW_SIP_RING)
-        as_loop(grid, size);
+    else if (l->joint[k] == HW_SIP_RING && size <= LOOP_MAX)
+        as_rows(grid, ORDER_LOOP, size, (size + 1) / 2);
     else
         as_rows(grid, is_joined(l->joint[k]) ? ORDER_ROWS : ORDER_SNAKE, size,
                 (uint32_t)ceil(sqrt((double)size)));
-}
-
-static double circle_radius(const struct picture_layout *l)
-{
-    return (l->size[0] + 1) * hypot(l->box_w + 14, l->box_h + 14) / 6.3;
 }
 
 /* The pitch of a dimension with blocks of the size l->block[k], and the block of all dimensions
@@ -168,46 +119,115 @@ static void measure_dim(struct picture_layout *l, uint32_t k)
     grid->pitch_y = lower.h + 2 * grid->frame + gap;
     *next = (struct picture_rect){0, 0, (grid->columns - 1) * grid->pitch_x + lower.w,
                                   (grid->rows - 1) * grid->pitch_y + lower.h};
-    if (grid->order == ORDER_CIRCLE) {
-        next->w = 2 * circle_radius(l) + l->box_w;
-        next->h = 2 * circle_radius(l) + l->box_h;
-    }
 }
 
-struct picture_layout picture_layout_of(const struct picture *p)
+static void place_product(struct picture_layout *l, const struct picture *p)
 {
-    struct picture_layout l = {.dims = p->dim_count};
     uint32_t stride = 1, begin = 0;
     double frames = 0;
-    choose_detail(&l, p);
+    l->dims = p->dim_count;
     for (uint32_t k = 0; k < p->dim_count; k++) {
-        l.size[k] = p->dim[k].size;
-        l.joint[k] =
-            p->dim[k].joint == HW_SIP_FULL && l.size[k] <= 2 ? HW_SIP_LINE : p->dim[k].joint;
-        l.stride[k] = stride;
-        stride *= l.size[k];
+        l->size[k] = p->dim[k].size;
+        l->joint[k] =
+            p->dim[k].joint == HW_SIP_FULL && l->size[k] <= 2 ? HW_SIP_LINE : p->dim[k].joint;
+        l->stride[k] = stride;
+        stride *= l->size[k];
     }
-    if (l.dims >= 2 && (p->paired || (l.size[0] <= PLANE_MAX && l.size[1] <= PLANE_MAX))) {
-        place_plane(&l, p->paired);
+    if (p->paired || (l->dims > 1 && l->size[0] <= PLANE_MAX && l->size[1] <= PLANE_MAX)) {
+        place_plane(l, p->paired);
         begin = 2;
-    } else if (l.dims > 0) {
-        place_alone(&l);
-        begin = 1;
     }
-    l.block[0] = (struct picture_rect){0, 0, l.box_w, l.box_h};
-    for (uint32_t k = 0; k < l.dims; k++) {
+    l->grid[0].is_plane = true;
+    l->block[0] = (struct picture_rect){0, 0, l->box_w, l->box_h};
+    for (uint32_t k = 0; k < l->dims; k++) {
         if (k >= begin) {
-            place_blocks(&l, k);
-            l.grid[k].frame = frames += FRAME_PX;
+            place_blocks(l, k);
+            frames += k > 0 ? FRAME_PX : 0;
+            l->grid[k].frame = frames;
         }
-        measure_dim(&l, k);
+        measure_dim(l, k);
     }
-    const struct picture_rect all = l.block[l.dims];
-    l.left = 44 + frames;
-    l.top = 62 + frames + (p->paired ? 26 : 0);
-    l.width = all.w + 2 * l.left;
-    l.bottom = l.top + all.h + frames;
-    return l;
+    const struct picture_rect all = l->block[l->dims];
+    l->left = 44 + frames;
+    l->top = 62 + frames + (p->paired ? 26 : 0);
+    l->width = all.w + 2 * l->left;
+    l->bottom = l->top + all.h + frames;
+}
+
+/* ---- other machines -------------------------------------------------------------------------- */
+
+/* In rows: the switches, then the boxes. */
+static void place_rows(struct picture_layout *l, const struct picture *p)
+{
+    const uint32_t columns = (uint32_t)ceil(sqrt(1.4 * p->sip_count));
+    const uint32_t switch_rows = (p->switch_count + columns - 1) / columns;
+    const double pitch_x = l->box_w + plane_gap(l), pitch_y = l->box_h + plane_gap(l);
+    const double switches_h = switch_rows * 2 * l->switch_h;
+    for (uint32_t i = 0; i < p->switch_count; i++)
+        l->places[l->boxes + i] = (struct picture_point){
+            i % columns * pitch_x, i / columns * 2 * l->switch_h + l->switch_h / 2};
+    for (uint32_t i = 0; i < l->boxes; i++)
+        l->places[i] = (struct picture_point){i % columns * pitch_x,
+                                              switches_h + i / columns * pitch_y + l->box_h / 2};
+}
+
+/* Moves all places so that the drawing begins at its margins. */
+static void fit_places(struct picture_layout *l, uint32_t nodes)
+{
+    double left = INFINITY, top = INFINITY, right = -INFINITY, bottom = -INFINITY;
+    for (uint32_t i = 0; i < nodes; i++) {
+        const struct picture_point at = l->places[i];
+        const double w = (i < l->boxes ? l->box_w : l->switch_w) / 2;
+        const double h = (i < l->boxes ? l->box_h : l->switch_h) / 2;
+        left = fmin(left, at.x - w);
+        right = fmax(right, at.x + w);
+        top = fmin(top, at.y - h);
+        bottom = fmax(bottom, at.y + h);
+    }
+    l->left = 44;
+    l->top = 62;
+    for (uint32_t i = 0; i < nodes; i++) {
+        l->places[i].x += l->left - left;
+        l->places[i].y += l->top - top;
+    }
+    l->width = right - left + 2 * l->left;
+    l->bottom = l->top + bottom - top;
+}
+
+static int place_others(struct picture_layout *l, const struct picture *p, int limit_ms,
+                        struct cw_error *error)
+{
+    l->boxes = p->sip_count;
+    l->switch_w = l->detail == DETAIL_CELL ? 26 : 34;
+    l->switch_h = l->detail == DETAIL_CELL ? 14 : 18;
+    const struct graphviz_sizes sizes = {l->box_w, l->box_h, l->switch_w, l->switch_h};
+    l->places = graphviz_places(p, &sizes, limit_ms, &l->in_layers, l->note);
+    if (l->places == NULL) {
+        l->places = calloc((size_t)p->sip_count + p->switch_count + 1, sizeof *l->places);
+        l->in_layers = false;
+        if (l->places == NULL)
+            return cw_error_memory(error, "the drawing");
+        place_rows(l, p);
+    }
+    fit_places(l, p->sip_count + p->switch_count);
+    return CW_OK;
+}
+
+int picture_layout_make(struct picture_layout *l, const struct picture *p, int limit_ms,
+                        struct cw_error *error)
+{
+    *l = (struct picture_layout){.places = NULL};
+    choose_detail(l, p);
+    if (!picture_is_product(p))
+        return place_others(l, p, limit_ms, error);
+    place_product(l, p);
+    return CW_OK;
+}
+
+void picture_layout_free(struct picture_layout *l)
+{
+    free(l->places);
+    l->places = NULL;
 }
 
 /* ---- places ---------------------------------------------------------------------------------- */
@@ -220,12 +240,6 @@ static struct picture_rect placed(const struct picture_layout *l, uint32_t first
         const struct picture_grid *const grid = &l->grid[k];
         const uint32_t at = picture_coordinate(l, k, box);
         uint32_t column, row;
-        if (grid->order == ORDER_CIRCLE) {
-            const double angle = 6.283185307179586 * at / l->size[k], radius = circle_radius(l);
-            rect.x += radius * (1 + sin(angle));
-            rect.y += radius * (1 - cos(angle));
-            continue;
-        }
         picture_cell(grid, l->size[k], at, &column, &row);
         rect.x += column * grid->pitch_x;
         rect.y += row * grid->pitch_y;
@@ -233,8 +247,20 @@ static struct picture_rect placed(const struct picture_layout *l, uint32_t first
     return rect;
 }
 
+static struct picture_rect centred(struct picture_point at, double w, double h)
+{
+    return (struct picture_rect){at.x - w / 2, at.y - h / 2, w, h};
+}
+
+struct picture_rect picture_switch_box(const struct picture_layout *l, uint32_t number)
+{
+    return centred(l->places[l->boxes + number], l->switch_w, l->switch_h);
+}
+
 struct picture_rect picture_box(const struct picture_layout *l, uint32_t box)
 {
+    if (l->places != NULL)
+        return centred(l->places[box], l->box_w, l->box_h);
     return placed(l, 0, box, (struct picture_rect){l->left, l->top, l->box_w, l->box_h});
 }
 

@@ -61,9 +61,11 @@ const char *pen_node(const struct picture_pen *pen, uint32_t node, char text[PEN
         snprintf(text, PEN_NODE_BYTES, "cube %u of SIP %u",
                  (node & ~(uint32_t)PICTURE_CUBE_BIT) % cubes,
                  (node & ~(uint32_t)PICTURE_CUBE_BIT) / cubes);
-    else if (!picture_is_sip(node))
-        snprintf(text, PEN_NODE_BYTES, "switch %u", picture_number(node));
-    else {
+    else if (!picture_is_sip(node)) {
+        (void)picture_switch_name(pen->picture, picture_number(node), box);
+        snprintf(text, PEN_NODE_BYTES, "%s %s", strchr(box, '-') != NULL ? "switches" : "switch",
+                 box + 1);
+    } else {
         (void)box_text(pen, node, box);
         snprintf(text, PEN_NODE_BYTES, "%s %s", strchr(box, '-') != NULL ? "SIPs" : "SIP", box);
     }
@@ -126,8 +128,10 @@ static void begin_path(struct picture_pen *pen, const struct picture_link *link,
 static const char *end_name(const struct picture_pen *pen, uint32_t node,
                             char text[PICTURE_NODE_BYTES])
 {
+    if ((node & PICTURE_CUBE_BIT) != 0)
+        return picture_node_name(pen->picture, node, text);
     return picture_is_sip(node) ? box_text(pen, node, text)
-                                : picture_node_name(pen->picture, node, text);
+                                : picture_switch_name(pen->picture, picture_number(node), text);
 }
 
 void pen_link(struct picture_pen *pen, const struct picture_link *link, struct pen_line line)

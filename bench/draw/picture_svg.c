@@ -9,9 +9,12 @@
 
 enum {
     BOXES_MAX = 1024,
-    FULL_MAX = 16, /* boxes on a circle, each with a line to every other */
+    LINES_MAX = 12000, /* of a machine that is no product */
+    FINE_LINES = 60,   /* with more, they are fine, */
+    THIN_LINES = 600,  /* and with still more they are thin */
+    GRAPHVIZ_MS = 20000,
     LEGEND_PX = 20,
-    LEGEND_LINES = 7,
+    LEGEND_LINES = 8,
     WIDTH_MIN_PX = 800, /* of the widest line of the legend */
     PE_SHOWN = 2        /* of a corner */
 };
@@ -20,8 +23,10 @@ enum {
 static const char *const work_colour[PEN_WORK_CLASSES] = {"#f7fbff", "#deebf7", "#bdd7e7",
                                                           "#6baed6", "#3182bd", "#08519c"};
 
-static double link_width_px(const struct picture_layout *layout)
+static double link_width_px(const struct picture_layout *layout, const struct picture *picture)
 {
+    if (layout->places != NULL && picture->link_count > FINE_LINES)
+        return picture->link_count > THIN_LINES ? 0.8 : 2;
     return layout->detail == DETAIL_PES ? 5 : layout->detail == DETAIL_CUBES ? 3.6 : 3;
 }
 
@@ -32,6 +37,7 @@ static void write_style(struct picture_pen *pen)
     fprintf(out,
             "<style>.cw-picture text{font:11px sans-serif;fill:#253247}"
             ".cw-picture .title{font-size:14px;font-weight:bold}.cw-picture .small{font-size:8px}"
+            ".cw-picture .on{fill:#fff}"
             ".cw-picture path{fill:none;stroke-width:%.3gpx}"
             ".cw-picture .sip rect{stroke:#44546a}.cw-picture .die{fill:#eef1f5}"
             ".cw-picture .pe{fill:#253247;stroke:none}"
@@ -211,20 +217,36 @@ static void legend_scale(struct picture_pen *pen, double y, bool links)
     }
 }
 
-static void legend_kinds(struct picture_pen *pen, double y)
+static double drawing_width(const struct picture_pen *pen)
 {
-    const struct picture *const p = pen->picture;
+    return pen->layout.width > WIDTH_MIN_PX ? pen->layout.width : WIDTH_MIN_PX;
+}
+
+/* Draws the kinds, or with `counts` only counts their lines. Returns how many more lines than one
+ * they take. */
+static int legend_kinds(struct picture_pen *pen, double y, bool counts)
+{
+    const struct picture *const p = pen->whole;
     const bool used = p->time_ps > 0;
     double x = 44;
+    int more = 0;
     for (uint32_t k = 0; k < p->kind_count; k++) {
         char text[64];
-        if (!used)
-            fprintf(pen->out, "<path class=\"k%u\" d=\"M%.5g %.5gh18\"/>", k % PEN_KIND_COLOURS, x,
-                    y - 4);
         snprintf(text, sizeof text, "%s: %.6g GB/s each way", p->kind[k].name, p->kind[k].gbs);
-        legend_text(pen, x + (used ? 0 : 24), y, text);
-        x += 40 + 6.2 * (double)strlen(text);
+        const double wide = 40 + 6.2 * (double)strlen(text);
+        if (k > 0 && x + wide > drawing_width(pen)) {
+            x = 44;
+            more++;
+        }
+        if (!counts) {
+            if (!used)
+                fprintf(pen->out, "<path class=\"k%u\" d=\"M%.5g %.5gh18\"/>", k % PEN_KIND_COLOURS,
+                        x, y + more * LEGEND_PX - 4);
+            legend_text(pen, x + (used ? 0 : 24), y + more * LEGEND_PX, text);
+        }
+        x += wide;
     }
+    return more;
 }
 
 static void draw_legend(struct picture_pen *pen)
@@ -237,17 +259,29 @@ static void draw_legend(struct picture_pen *pen)
         if (p->cubes != NULL)
             legend_scale(pen, y += LEGEND_PX, false);
     }
-    legend_kinds(pen, y += LEGEND_PX);
-    legend_text(pen, 44, y += LEGEND_PX,
-                "Of two lines side by side, each is the one to the right as its sender looks along "
-                "it. A short end leads to the other end of its row or column.");
+    y += LEGEND_PX;
+    y += legend_kinds(pen, y, false) * LEGEND_PX;
+    snprintf(text, sizeof text,
+             "Of two lines side by side, each is the one to the right as its sender looks along "
+             "it.%s",
+             pen->layout.places == NULL
+                 ? " A short end leads to the other end of its row or column."
+                 : "");
+    legend_text(pen, 44, y += LEGEND_PX, text);
     snprintf(text, sizeof text, "%u x %u cubes in a SIP, %u PEs in a cube. %s%s", p->cube_w,
-             p->cube_h, p->pes, p->switch_count > 0 ? "A dark bar is a switch. " : "",
+             p->cube_h, p->pes,
+             p->switch_count == 0         ? ""
+             : pen->layout.places == NULL ? "A dark bar is a switch. "
+                                          : "A dark box is a switch. ",
              pen->layout.detail == DETAIL_CELL
                  ? "SIPs are drawn without their cubes."
                  : "Edged in red: the root cube, where reductions over cubes meet.");
     legend_text(pen, 44, y += LEGEND_PX, text);
-    legend_text(pen, 44, y + LEGEND_PX, p->directions);
+    legend_text(pen, 44, y += LEGEND_PX, p->directions);
+    if (pen->layout.note[0] != '\0') {
+        snprintf(text, sizeof text, "In rows: %s.", pen->layout.note);
+        legend_text(pen, 44, y + LEGEND_PX, text);
+    }
 }
 
 /* ---- the drawing ----------------------------------------------------------------------------- */
@@ -268,32 +302,40 @@ static void write_title(struct picture_pen *pen)
     fputs("</text>\n", pen->out);
 }
 
-int picture_svg(FILE *out, const struct picture *picture, const char *prefix,
-                struct cw_error *error)
+static int draw_picture(struct picture_pen *pen, struct cw_error *error)
 {
-    struct picture *const folded = picture_fold(picture, BOXES_MAX, FULL_MAX, error);
-    if (folded == NULL)
-        return error->exit_code;
-    struct picture_pen pen = {.out = out,
-                              .whole = picture,
-                              .picture = folded,
-                              .layout = picture_layout_of(folded),
-                              .prefix = prefix};
-    pen.line_px = link_width_px(&pen.layout);
-    const double width = pen.layout.width > WIDTH_MIN_PX ? pen.layout.width : WIDTH_MIN_PX;
-    const double height = pen.layout.bottom + 60 + LEGEND_LINES * LEGEND_PX;
+    const double width = drawing_width(pen);
+    const double height =
+        pen->layout.bottom + 60 + (LEGEND_LINES + legend_kinds(pen, 0, true)) * LEGEND_PX;
+    FILE *const out = pen->out;
+    pen->line_px = link_width_px(&pen->layout, pen->picture);
     fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" id=\"%spicture\" class=\"cw-picture\" "
             "width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" role=\"img\">\n",
-            prefix, width, height, width, height);
-    write_style(&pen);
+            pen->prefix, width, height, width, height);
+    write_style(pen);
     fputs("<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n", out);
-    write_title(&pen);
-    const int code = picture_wires(&pen, error);
-    for (uint32_t box = 0; code == CW_OK && box < folded->sip_count; box++)
-        draw_box(&pen, box);
-    draw_legend(&pen);
+    write_title(pen);
+    const int code = picture_wires(pen, error);
+    for (uint32_t box = 0; code == CW_OK && box < pen->picture->sip_count; box++)
+        draw_box(pen, box);
+    draw_legend(pen);
     fputs("</svg>\n", out);
+    return code;
+}
+
+int picture_svg(FILE *out, const struct picture *picture, const char *prefix,
+                char note[GRAPHVIZ_NOTE_BYTES], struct cw_error *error)
+{
+    struct picture *const folded = picture_fold(picture, BOXES_MAX, LINES_MAX, error);
+    if (folded == NULL)
+        return error->exit_code;
+    struct picture_pen pen = {.out = out, .whole = picture, .picture = folded, .prefix = prefix};
+    int code = picture_layout_make(&pen.layout, folded, GRAPHVIZ_MS, error);
+    if (code == CW_OK)
+        code = draw_picture(&pen, error);
+    snprintf(note, GRAPHVIZ_NOTE_BYTES, "%s", pen.layout.note);
+    picture_layout_free(&pen.layout);
     picture_free(folded);
     return code;
 }

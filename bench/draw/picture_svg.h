@@ -1,12 +1,12 @@
 /*
  * picture_svg.h: a picture as SVG, as a file of its own or inside an HTML page.
  *
- * SIPs are placed as their topology joins them: dimension by dimension, to the right and downwards;
- * rings of one dimension as a loop; SIPs that are all joined on a circle; the dies of a package in
- * one frame; switches as bars and boxes. Links get darker and wider the busier they are, in colours
- * that work for the colour-blind and in grey; cubes get a darker blue the longer they worked.
- * Without use, colours show the kinds of links. A legend explains this. With many SIPs, cubes are
- * left out; with more than 1,024, runs of SIPs share a box.
+ * SIPs of a product are placed dimension by dimension, to the right and downwards, the dies of a
+ * package in one frame, switches as bars; other machines by Graphviz. Links get darker and wider
+ * the busier they are, in colours that work for the colour-blind and in grey; cubes get a darker
+ * blue the longer they worked. Without use, colours show the kinds of links. A legend explains
+ * this. With many SIPs, cubes are left out; with more than 1,024, runs of SIPs share a box, and so
+ * do switches outside a product.
  *
  * For a page's script:
  *   <svg id="PREFIXpicture" class="cw-picture" viewBox=..>
@@ -21,11 +21,13 @@
 
 #include <stdio.h>
 
+#include "bench/draw/graphviz.h"
 #include "bench/draw/picture.h"
 
-/* prefix: of the ids, for pages with several pictures; "" for none. CW_OK, or out of memory;
+/* prefix: of the ids, for pages with several pictures; "" for none. note: why Graphviz has not
+ * placed the boxes, which the drawing says, too; "": it has, or need not. CW_OK, or out of memory;
  * write errors stay in the stream. */
 int picture_svg(FILE *out, const struct picture *picture, const char *prefix,
-                struct cw_error *error);
+                char note[GRAPHVIZ_NOTE_BYTES], struct cw_error *error);
 
 #endif

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { STUB_PX = 9, BAR_PX = 7, TRUNK_PX = 22, CHORD_ROOM_PX = 6, NO_DIM = UINT32_MAX };
+enum { STUB_PX = 9, BAR_PX = 7, TRUNK_PX = 22, NO_DIM = UINT32_MAX };
 
 /* The links of a box along a dimension in which every pair of boxes is linked. */
 struct bundle {
@@ -35,8 +35,7 @@ static uint32_t dim_between(const struct picture_layout *l, uint32_t a, uint32_t
 
 static bool has_bar(const struct picture_layout *l, uint32_t k)
 {
-    return l->joint[k] == HW_SIP_SWITCH ||
-           (l->joint[k] == HW_SIP_FULL && l->grid[k].order != ORDER_CIRCLE);
+    return l->joint[k] == HW_SIP_SWITCH || l->joint[k] == HW_SIP_FULL;
 }
 
 static bool is_upright(const struct picture_layout *l, uint32_t k)
@@ -230,9 +229,8 @@ static struct pen_line line_between(const struct wiring *w, uint32_t k, uint32_t
     uint32_t ca, ra, cb, rb;
     picture_cell(grid, w->l->size[k], picture_coordinate(w->l, k, from), &ca, &ra);
     picture_cell(grid, w->l->size[k], picture_coordinate(w->l, k, to), &cb, &rb);
-    const bool next = grid->order == ORDER_CIRCLE ||
-                      (ca - cb + 1 <= 2 && ra - rb + 1 <= 2); /* unsigned: at most one apart */
-    double strip = grid->order == ORDER_CIRCLE ? CHORD_ROOM_PX : w->pen->line_px / 0.4;
+    const bool next = ca - cb + 1 <= 2 && ra - rb + 1 <= 2; /* unsigned: at most one apart */
+    double strip = w->pen->line_px / 0.4;
     struct pen_line line;
     if (grid->is_plane) {
         line = next ? (struct pen_line){.x0 = middle_x(a),
@@ -331,7 +329,7 @@ static void draw_frames(struct wiring *w)
     }
 }
 
-int picture_wires(struct picture_pen *pen, struct cw_error *error)
+static int wire_product(struct picture_pen *pen, struct cw_error *error)
 {
     struct wiring w = {.pen = pen, .p = pen->picture, .l = &pen->layout};
     const uint32_t switches = w.p->switch_count;
@@ -354,6 +352,68 @@ int picture_wires(struct picture_pen *pen, struct cw_error *error)
     free(w.switch_box);
     free(w.bundles);
     return fine ? CW_OK : cw_error_memory(error, "the drawing");
+}
+
+/* ---- machines that are no product ------------------------------------------------------------ */
+
+static struct picture_rect node_box(const struct picture_pen *pen, uint32_t node)
+{
+    return picture_is_sip(node) ? picture_box(&pen->layout, node)
+                                : picture_switch_box(&pen->layout, picture_number(node));
+}
+
+/* From middle to middle, where boxes cover the ends; in layers from side to side. Links of other
+ * kinds between the same two lie beside each other. */
+static void wire_straight(struct picture_pen *pen, const struct picture_link *link)
+{
+    const struct picture_rect from = node_box(pen, link->from), to = node_box(pen, link->to);
+    struct pen_line line = {
+        .x0 = middle_x(from), .y0 = middle_y(from), .x1 = middle_x(to), .y1 = middle_y(to)};
+    if (pen->layout.in_layers) {
+        const bool down = line.y0 < line.y1;
+        line.y0 += down ? from.h / 2 : -from.h / 2;
+        line.y1 += down ? -to.h / 2 : to.h / 2;
+    }
+    double beside = 0.6;
+    for (const struct picture_link *other = link; other > pen->picture->links; other--) {
+        if (other[-1].from != link->from || other[-1].to != link->to)
+            break;
+        beside += 1.2;
+    }
+    pen_shift(&line, beside * pen->line_px);
+    pen_link(pen, link, line);
+}
+
+static void draw_switch_boxes(struct picture_pen *pen)
+{
+    char name[PICTURE_NODE_BYTES], title[PEN_NODE_BYTES];
+    for (uint32_t i = 0; i < pen->picture->switch_count; i++) {
+        const struct picture_rect at = picture_switch_box(&pen->layout, i);
+        (void)picture_switch_name(pen->picture, i, name);
+        fprintf(pen->out, "<g id=\"%sswitch-%s\" class=\"switch\" data-switch=\"%s\">", pen->prefix,
+                name, name);
+        draw_rect(pen->out, "sw", at);
+        fprintf(pen->out,
+                "<text class=\"small on\" x=\"%.5g\" y=\"%.5g\" text-anchor=\"middle\">%s</text>"
+                "<title>%s</title></g>\n",
+                middle_x(at), middle_y(at) + 3, name, pen_node(pen, picture_switch(i), title));
+    }
+}
+
+int picture_wires(struct picture_pen *pen, struct cw_error *error)
+{
+    const struct picture *const p = pen->picture;
+    if (pen->layout.places == NULL)
+        return wire_product(pen, error);
+    fputs("<g class=\"links\">\n", pen->out);
+    for (uint32_t busy = 0; busy < PEN_LINK_CLASSES; busy++) /* the busiest above all others */
+        for (size_t i = 0; i < p->link_count; i++)
+            if (p->links[i].side == HW_PORT_NONE && p->links[i].from != p->links[i].to &&
+                pen_link_class(picture_busy(p, &p->links[i])) == busy)
+                wire_straight(pen, &p->links[i]);
+    fputs("</g>\n", pen->out);
+    draw_switch_boxes(pen);
+    return CW_OK;
 }
 
 /* ---- inside a SIP ---------------------------------------------------------------------------- */

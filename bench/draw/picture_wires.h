@@ -1,11 +1,11 @@
 /*
  * picture_wires.h: draws the links and switches of a picture (picture_svg.h).
  *
- * Neighbours have a line from box to box, or from frame to frame. A link to the far end of its row
- * is a stub at both ends. A switch is a bar beside its SIPs, each with a short line to it. A
- * dimension in which every pair of SIPs is linked has such a bar, too, and a SIP's line to it
- * stands for its links to all others. If it is the only dimension, the SIPs form a circle and the
- * lines cross it.
+ * In a product of dimensions, neighbours have a line from box to box, or from frame to frame. A
+ * link to the far end of its row is a stub at both ends. A switch is a bar beside its SIPs, each
+ * with a short line to it. A dimension in which every pair of SIPs is linked has such a bar, too,
+ * and a SIP's line to it stands for its links to all others. In other machines a switch is a box,
+ * and every link a straight line.
  */
 #ifndef BENCH_DRAW_PICTURE_WIRES_H
 #define BENCH_DRAW_PICTURE_WIRES_H

@@ -84,10 +84,10 @@ static void use_link(struct picture *picture, const struct lp_link_use *use)
     struct picture_link *link = NULL;
     switch (use->group) {
     case LP_LINKS_OUTER:
-        link = picture_outer(picture, use->sip, use->unit);
+        link = picture_outlet(picture, picture_sip(use->sip), use->unit);
         break;
     case LP_LINKS_TO_SIP:
-        link = picture_down(picture, use->sip, use->number);
+        link = picture_outlet(picture, picture_switch(use->sip), use->unit);
         break;
     case LP_LINKS_UCIE:
         link = picture_out_of_cube(picture, use->sip, use->cube, use->port);
@@ -109,7 +109,7 @@ static void use_link(struct picture *picture, const struct lp_link_use *use)
 static void use_links(void *arg, const struct lp_link_use *use)
 {
     const struct drawing *const drawing = arg;
-    if (use->alike == 1) {
+    if (drawing->model->fold == NULL) {
         use_link(drawing->picture, use);
         return;
     }
@@ -209,7 +209,10 @@ int run_use_commit(struct run_use *use, const struct result *result, struct cw_e
         struct atomic_file *const file = &use->drawn_file[format];
         if (code != CW_OK || file->stream == NULL || result->picture == NULL)
             continue;
-        code = picture_write(file->stream, result->picture, format, error);
+        char note[GRAPHVIZ_NOTE_BYTES];
+        code = picture_write(file->stream, result->picture, format, note, error);
+        if (note[0] != '\0')
+            fprintf(stderr, "cubewarp: note: SIPs are drawn in rows: %s\n", note);
         if (code == CW_OK)
             code = atomic_file_commit(file, error);
     }

@@ -31,7 +31,7 @@ static const char *picture_prefix(size_t number, char prefix[PREFIX_BYTES])
 static void put_picture(FILE *out, const struct survey_point *point, size_t number)
 {
     struct cw_error error = {.exit_code = CW_OK};
-    char prefix[PREFIX_BYTES];
+    char prefix[PREFIX_BYTES], note[GRAPHVIZ_NOTE_BYTES]; /* the drawing says it */
     struct picture *const picture = picture_from_json(point->picture, &error);
     if (picture == NULL) {
         fputs("<p class=\"note\">No picture: ", out);
@@ -40,7 +40,7 @@ static void put_picture(FILE *out, const struct survey_point *point, size_t numb
         return;
     }
     fputs("<div class=\"machine\">", out);
-    if (picture_svg(out, picture, picture_prefix(number, prefix), &error) != CW_OK)
+    if (picture_svg(out, picture, picture_prefix(number, prefix), note, &error) != CW_OK)
         fputs("<p class=\"note\">No picture: out of memory</p>", out);
     fputs("</div>\n", out);
     picture_free(picture);

@@ -2,25 +2,20 @@
  * plots.c: writes the data and the script of each plot, and runs gnuplot on it: directly in the
  * folder, without a shell.
  */
-#define _GNU_SOURCE /* posix_spawn_file_actions_addchdir_np() */
 #include "bench/report/plots.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include "bench/output/atomic_file.h"
 #include "bench/survey/say.h"
+#include "core/os/child.h"
 #include "core/os/output_path.h"
-
-extern char **environ;
 
 enum {
     PLOT_SERIES = 24,
@@ -28,8 +23,7 @@ enum {
     PLOT_HEIGHT = 540,
     PLOT_NAME_HEIGHT = 22,
     TICK_WIDTH = 60,
-    LABEL_BYTES = 1024,
-    NOT_FOUND = 127
+    LABEL_BYTES = 1024
 };
 
 static const struct plot {
@@ -215,55 +209,23 @@ static int plot_put(const char *folder, const struct survey *survey, const struc
     return atomic_file_commit(&file, error);
 }
 
-/* gnuplot's environment: the user's, but with the locale of the scripts, by which gnuplot reads
- * their texts. NULL: no memory. */
-static char **plot_environment(void)
-{
-    static char locale[] = "LC_ALL=C.UTF-8";
-    size_t count = 0, used = 0;
-    while (environ[count] != NULL)
-        count++;
-    char **const variables = malloc((count + 2) * sizeof *variables);
-    if (variables == NULL)
-        return NULL;
-    for (size_t i = 0; i < count; i++)
-        if (strncmp(environ[i], "LC_ALL=", 7) != 0)
-            variables[used++] = environ[i];
-    variables[used++] = locale;
-    variables[used] = NULL;
-    return variables;
-}
-
 static int plot_run(const char *folder, const char *name, struct cw_error *error)
 {
     char script[64], program[] = "gnuplot";
     char *const argv[] = {program, script, NULL};
-    posix_spawn_file_actions_t actions;
-    pid_t child;
-    int status = 0;
+    struct child child = {.argv = argv, .folder = folder};
     snprintf(script, sizeof script, "%s.gp", name);
-    char **const variables = plot_environment();
-    if (variables == NULL || posix_spawn_file_actions_init(&actions) != 0) {
-        free(variables);
-        return cw_error_memory(error, "gnuplot");
-    }
-    int number = posix_spawn_file_actions_addchdir_np(&actions, folder);
-    if (number == 0)
-        number = posix_spawnp(&child, program, &actions, NULL, argv, variables);
-    posix_spawn_file_actions_destroy(&actions);
-    free(variables);
-    if (number != 0)
+    const enum child_end end = child_run(&child);
+    free(child.out);
+    if (end == CHILD_DONE)
+        return CW_OK;
+    if (end == CHILD_REFUSED)
         return cw_error_set(error, CW_NO_RESOURCE,
                             "cannot start gnuplot: %s; its Debian package is gnuplot-nox",
-                            strerror(number));
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        continue;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        return CW_OK;
+                            strerror(child.number));
     return cw_error_set(error, CW_NO_RESOURCE, "gnuplot %.300s/%s failed%s", folder, script,
-                        WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND
-                            ? ": is it there? Its Debian package is gnuplot-nox"
-                            : "");
+                        end == CHILD_ABSENT ? ": is it there? Its Debian package is gnuplot-nox"
+                                            : "");
 }
 
 /* gnuplot would follow a link and, as superuser, overwrite read-only files. */
@@ -290,18 +252,10 @@ int plots_check(struct cw_error *error)
 {
     char program[] = "gnuplot", version[] = "--version";
     char *const argv[] = {program, version, NULL};
-    posix_spawn_file_actions_t actions;
-    pid_t child;
-    int status = 0;
-    if (posix_spawn_file_actions_init(&actions) != 0)
-        return cw_error_memory(error, "gnuplot");
-    int number = posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    if (number == 0)
-        number = posix_spawnp(&child, program, &actions, NULL, argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    while (number == 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        continue;
-    if (number == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+    struct child child = {.argv = argv};
+    const enum child_end end = child_run(&child);
+    free(child.out);
+    if (end == CHILD_DONE)
         return CW_OK;
     return cw_error_set(error, CW_NO_RESOURCE,
                         "--plots: there is no gnuplot, and nothing has been written; its Debian "

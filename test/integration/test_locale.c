@@ -95,7 +95,8 @@ static void run_in(const char *locale, const char *mark)
     speak(locale);
     struct run_output output =
         run_line(0,
-                 "run --quiet --ccl %s/own.yaml --bytes 4096 --verify-data --threads 2 --sync "
+                 "run --quiet --ccl %s/own.yaml --set system.sips.topology=switch --bytes 4096 "
+                 "--verify-data --threads 2 --sync "
                  "optimistic --measured %s/measured.txt --csv %s/%s.csv --svg %s/%s.svg --dot "
                  "%s/%s.dot --gexf %s/%s.gexf --links "
                  "%s/%s.links.json --trace %s/%s.trace --ccl-trace %s/%s.ccl --explain",
