@@ -11,6 +11,7 @@
 #include "bench/options/options_report.h"
 #include "bench/output/atomic_file.h"
 #include "bench/report/page.h"
+#include "bench/report/pareto.h"
 #include "bench/report/plots.h"
 #include "bench/report/sheet.h"
 #include "bench/survey/survey_read.h"
@@ -42,7 +43,7 @@ static int report_put(const char *path, report_writer write, struct survey *surv
 static void tell_page(const struct report_options *options, const struct survey *survey)
 {
     if (options->html == NULL || is_stdout(options->html) || is_stdout(options->csv) ||
-        is_stdout(options->markdown))
+        is_stdout(options->markdown) || is_stdout(options->pareto))
         return;
     printf("%s: a page for a browser", options->html);
     if (survey->point_count > 0)
@@ -64,6 +65,8 @@ static int report(const struct report_options *options, struct survey *survey,
         code = report_put(options->csv, sheet_csv, survey, error);
     if (code == CW_OK)
         code = report_put(options->markdown, sheet_markdown, survey, error);
+    if (code == CW_OK)
+        code = report_put(options->pareto, pareto_svg, survey, error);
     if (code == CW_OK && options->plots != NULL)
         code = plots_write(options->plots, survey, error);
     if (code == CW_OK)

@@ -46,9 +46,9 @@ int report_options_finish(struct option_parse *parse, struct cw_error *error)
                             "name results: JSON of run, databases of sweep, engine logs, histories "
                             "of perf");
     if (report->html == NULL && report->csv == NULL && report->markdown == NULL &&
-        report->plots == NULL)
+        report->plots == NULL && report->pareto == NULL)
         report->html = "report.html";
-    const char *const outputs[] = {report->html, report->csv, report->markdown};
+    const char *const outputs[] = {report->html, report->csv, report->markdown, report->pareto};
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
         to_stdout += outputs[i] != NULL && strcmp(outputs[i], "-") == 0;
     if (to_stdout > 1)

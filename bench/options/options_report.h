@@ -12,8 +12,8 @@ enum { REPORT_FILES_MAX = 2048 };
 struct report_options {
     const char *paths[REPORT_FILES_MAX]; /* in the order of the line */
     size_t path_count;
-    const char *html, *csv, *markdown; /* NULL: not asked for; "-": standard output */
-    const char *plots;                 /* a folder; NULL: not asked for */
+    const char *html, *csv, *markdown, *pareto; /* NULL: not asked for; "-": standard output */
+    const char *plots;                          /* a folder; NULL: not asked for */
 };
 
 /* For the table of options. */

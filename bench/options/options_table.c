@@ -513,6 +513,9 @@ const struct option_row option_rows[] = {
      "write one row per size and point as CSV; - for standard output", REPORT(csv)},
     {"markdown", 0, OPTION_OUTPUT, COMMAND_REPORT, "FILE",
      "write the summary and tables as Markdown; - for standard output", REPORT(markdown)},
+    {"pareto", 0, OPTION_OUTPUT, COMMAND_REPORT, "FILE",
+     "draw time against cost for each size, with the frontier, as SVG; - for standard output",
+     REPORT(pareto)},
     {"plots", 0, OPTION_TEXT, COMMAND_REPORT, "FOLDER",
      "write the curves as SVG and PNG, with their data, through gnuplot", REPORT(plots)},
     /* sweep */

@@ -11,6 +11,7 @@
 #include "bench/report/page_machine.h"
 #include "bench/report/page_step.h"
 #include "bench/report/page_tables.h"
+#include "bench/report/pareto.h"
 #include "bench/survey/say.h"
 #include "bench/survey/words.h"
 
@@ -48,6 +49,7 @@ static const struct page_section sections[] = {
     {"verdicts", "Verdicts", page_has_verdicts, page_write_verdicts},
     {"steps", "Steps", page_has_steps, page_write_steps},
     {"curves", "Time and bandwidth", has_curves, write_curves},
+    {"cost", "Time and cost", page_has_pareto, page_write_pareto},
     {"compare", "Any two axes", page_has_matrix, page_write_matrix},
     {"phases", "Where time goes", page_has_phases, page_write_phases},
     {"machine", "The machine", page_has_machine, page_write_machine},

@@ -83,9 +83,9 @@ static void put_markdown(FILE *out, const char *text)
     }
 }
 
-static const enum survey_figure sheet_figures[] = {FIGURE_TIME,  FIGURE_ALGBW,      FIGURE_BUSBW,
-                                                   FIGURE_BOUND, FIGURE_EFFICIENCY, FIGURE_MEASURED,
-                                                   FIGURE_ERROR};
+static const enum survey_figure sheet_figures[] = {
+    FIGURE_TIME,     FIGURE_ALGBW, FIGURE_BUSBW, FIGURE_BOUND,     FIGURE_EFFICIENCY,
+    FIGURE_MEASURED, FIGURE_ERROR, FIGURE_COST,  FIGURE_TIME_COST, FIGURE_JOULES_PER_BYTE};
 enum { SHEET_FIGURES = sizeof sheet_figures / sizeof *sheet_figures };
 
 static bool sheet_shows(const struct survey *survey, size_t axis)

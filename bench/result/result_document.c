@@ -108,6 +108,9 @@ static struct document_row row_of(const json_t *json, struct document_phase *pha
         .credit_wait_ns = figure_of(json, "credit_wait_ns"),
         .last_pe_credit_wait_ns = figure_of(json, "last_pe_credit_wait_ns"),
         .moved_per_rank = figure_of(json, "moved_per_rank"),
+        .time_cost_us = figure_of(json, "time_cost_us"),
+        .joules = figure_of(json, "joules"),
+        .joules_per_byte = figure_of(json, "joules_per_byte"),
         .phases = phases,
         .kinds = kinds,
         .explain = object_of(json, "explain"),
@@ -172,6 +175,17 @@ static const char *failure_of(const json_t *json)
     return !json_is_object(failure) ? NULL : message != NULL ? message : "";
 }
 
+/* Of all kinds together. */
+static int64_t links_built(const json_t *kinds)
+{
+    int64_t links = json_is_array(kinds) ? 0 : -1;
+    for (size_t i = 0; i < json_array_size(kinds) && links >= 0; i++) {
+        const int64_t more = count_of(json_array_get(kinds, i), "built");
+        links = more < 0 || more > INT64_MAX - links ? -1 : links + more;
+    }
+    return links;
+}
+
 static void read_head(struct result_document *document)
 {
     const json_t *const json = document->json;
@@ -187,6 +201,9 @@ static void read_head(struct result_document *document)
     document->sips = count_of(topology, "sips");
     document->cubes = count_of(topology, "cubes");
     document->pes = count_of(topology, "pes");
+    document->links_built = links_built(json_object_get(topology, "links"));
+    document->cost = figure_of(topology, "cost");
+    document->watts = figure_of(topology, "watts");
     document->credit_wait_ns = figure_of(json, "credit_wait_ns");
     document->provenance = object_of(json, "provenance");
     document->picture = object_of(json, "picture");

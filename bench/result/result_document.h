@@ -39,6 +39,7 @@ struct document_row {
     int64_t sips_simulated, iterations_simulated, operations_simulated; /* -1: all */
     double time_ns, host_time_ns, start_skew_ns, bound_ns, measured_ns, error_percent;
     double algbw_gbs, busbw_gbs, credit_wait_ns, last_pe_credit_wait_ns, moved_per_rank;
+    double time_cost_us, joules, joules_per_byte;
     struct document_phase *phases;
     size_t phase_count;
     struct document_link_kind *kinds;
@@ -60,6 +61,8 @@ struct result_document {
     bool has_seed;
     int64_t seed; /* the 64 bits of it */
     int64_t sips, cubes, pes;
+    int64_t links_built; /* between SIPs, of all kinds */
+    double cost, watts;  /* of the machine */
     double credit_wait_ns;
     struct document_engine engine;
     struct document_row *rows; /* of `phold`: none */

@@ -25,7 +25,7 @@ static void settings_put(struct study_settings *settings, const struct study_set
 struct study_settings study_settings_at(const struct study *study, const uint32_t *at)
 {
     struct study_settings all = {0};
-    size_t room = study->base.count + 1;
+    size_t room = study->base.count + 2; /* one for the knob */
     for (uint32_t a = 0; a < study->axis_count; a++)
         room += study->axes[a].values[at[a]].settings.count;
     all.list = calloc(room, sizeof *all.list);
@@ -41,6 +41,14 @@ struct study_settings study_settings_at(const struct study *study, const uint32_
     return all;
 }
 
+struct study_settings study_settings_of(const struct study *study, uint32_t point)
+{
+    struct study_settings all = study_settings_at(study, study->points[point].at);
+    if (all.list != NULL && study->points[point].knob != NULL)
+        settings_put(&all, study->points[point].knob);
+    return all;
+}
+
 char *study_label(const struct study *study, uint32_t point)
 {
     char *text = NULL;
@@ -53,6 +61,8 @@ char *study_label(const struct study *study, uint32_t point)
                 study->axes[a].values[study->points[point].at[a]].text);
     if (study->axis_count == 0)
         fputs("base", stream);
+    if (study->points[point].knob != NULL)
+        fprintf(stream, ", %s", study->points[point].knob->argument);
     return fclose(stream) == 0 ? plain_text(text, "") : NULL;
 }
 
@@ -116,7 +126,7 @@ char *study_command(const struct study *study, uint32_t point)
 {
     char *text = NULL;
     size_t bytes, count;
-    struct study_settings settings = study_settings_at(study, study->points[point].at);
+    struct study_settings settings = study_settings_of(study, point);
     char **const words = settings.list == NULL ? NULL : study_settings_words(&settings, &count);
     FILE *const stream = words == NULL ? NULL : text_stream_open(&text, &bytes);
     if (stream != NULL) {

@@ -51,7 +51,8 @@ struct study_axis {
 
 /* A point: its value on each axis. */
 struct study_point {
-    const uint32_t *at; /* [axis_count] indices of values */
+    const uint32_t *at;               /* [axis_count] indices of values */
+    const struct study_setting *knob; /* of a study at equal cost; else NULL */
     char digest[STUDY_DIGEST_BYTES];
 };
 
@@ -67,10 +68,13 @@ struct study {
     char digest[STUDY_DIGEST_BYTES];
 };
 
-/* The settings in force at a point, each name once, in the order of base and axes. The caller
- * frees the list, not its texts. NULL list: no memory. */
+/* The settings in force at a point, each name once, in the order of base and axes; or with these
+ * values on the axes, before equal cost. The caller frees the list, not its texts. NULL list: no
+ * memory. */
+struct study_settings study_settings_of(const struct study *study, uint32_t point);
 struct study_settings study_settings_at(const struct study *study, const uint32_t *at);
-/* "algorithm=ring_allreduce, system.sips.count=4"; "base" without axes. The caller frees it. */
+/* "algorithm=ring_allreduce, system.sips.count=4", and at equal cost the knob; "base" without. The
+ * caller frees it. */
 char *study_label(const struct study *study, uint32_t point);
 /* Applies the settings to *options, `run`'s options with their defaults, and checks them
  * together. CW_OK, or CW_USAGE with *error filled. */

@@ -456,7 +456,7 @@ static struct study_estimate estimate_point(const struct study *study, uint32_t 
     struct run_options *const run = malloc(sizeof *run);
     struct option_parse parse = {.command = COMMAND_RUN, .values = run};
     struct cw_error ignored;
-    struct study_settings settings = study_settings_at(study, study->points[point].at);
+    struct study_settings settings = study_settings_of(study, point);
     if (run != NULL && settings.list != NULL) {
         run_options_defaults(run);
         if (study_settings_give(&settings, &parse, &ignored) == CW_OK)

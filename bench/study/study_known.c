@@ -108,7 +108,7 @@ static void check_point(struct config_loader *loader, const struct study *study,
 {
     struct run_options *const run = malloc(sizeof *run);
     struct option_parse parse = {.command = COMMAND_RUN, .values = run};
-    struct study_settings settings = study_settings_at(study, study->points[point].at);
+    struct study_settings settings = study_settings_of(study, point);
     struct config_errors errors = {0};
     struct config *config = NULL;
     struct cw_error ignored;

@@ -12,6 +12,7 @@
 
 #include "bench/options/options.h"
 #include "bench/options/options_run.h"
+#include "bench/study/study_cost.h"
 #include "bench/study/study_known.h"
 
 enum { COMBINATIONS_MAX = 10000000, MESSAGES_MAX = 50, VALUES_SHOWN_BYTES = 600 };
@@ -65,23 +66,30 @@ static void list_values(const struct study_axis *axis, char known[VALUES_SHOWN_B
                  axis->count - v, v > 0 ? "more" : "values");
 }
 
-static void exclude_value(struct making *making, const struct study_axis *axis,
-                          const struct config_node *node, bool *names)
+int study_value_find(struct config_loader *loader, const struct study_axis *axis,
+                     const struct config_node *node)
 {
     struct text_nearest nearest = {0};
     char quoted[TEXT_QUOTE_BYTES], known[VALUES_SHOWN_BYTES];
     for (uint32_t v = 0; v < axis->count && node->kind == CONFIG_SCALAR; v++) {
-        if (strcmp(axis->values[v].text, node->text) == 0) {
-            names[v] = true;
-            return;
-        }
+        if (strcmp(axis->values[v].text, node->text) == 0)
+            return (int)v;
         text_nearest_try(&nearest, node->text, axis->values[v].text);
     }
     list_values(axis, known);
-    config_error(
-        making->loader, node->place, "the axis %s has no value %s; %s%s%sit has %s", axis->name,
-        config_quote_node(node, quoted), nearest.best != NULL ? "did you mean '" : "",
-        nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'? " : "", known);
+    config_error(loader, node->place, "the axis %s has no value %s; %s%s%sit has %s", axis->name,
+                 config_quote_node(node, quoted), nearest.best != NULL ? "did you mean '" : "",
+                 nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'? " : "",
+                 known);
+    return -1;
+}
+
+static void exclude_value(struct making *making, const struct study_axis *axis,
+                          const struct config_node *node, bool *names)
+{
+    const int value = study_value_find(making->loader, axis, node);
+    if (value >= 0)
+        names[value] = true;
 }
 
 static void read_exclusion(struct making *making, const struct config_node *node)
@@ -240,7 +248,7 @@ static void check_options(struct making *making, uint32_t point)
     struct run_options run;
     struct option_parse parse = {.command = COMMAND_RUN, .values = &run};
     struct cw_error error = {.exit_code = CW_OK};
-    struct study_settings settings = study_settings_at(study, study->points[point].at);
+    struct study_settings settings = study_settings_of(study, point);
     run_options_defaults(&run);
     if (settings.list == NULL) {
         study->arena.failed = true;
@@ -333,10 +341,11 @@ static void put_digest(XXH3_state_t *state, char digest[STUDY_DIGEST_BYTES])
              (unsigned long long)hash.low64);
 }
 
-static void digest_point(XXH3_state_t *state, struct study *study, struct study_point *point)
+static void digest_point(XXH3_state_t *state, struct study *study, uint32_t number)
 {
+    struct study_point *const point = &study->points[number];
     char path[PATH_MAX];
-    struct study_settings settings = study_settings_at(study, point->at);
+    struct study_settings settings = study_settings_of(study, number);
     study->arena.failed |= settings.list == NULL;
     if (settings.count > 1)
         qsort(settings.list, settings.count, sizeof *settings.list, compare_names);
@@ -395,7 +404,7 @@ static void digest_all(struct making *making)
         return;
     }
     for (uint32_t i = 0; i < study->point_count; i++)
-        digest_point(state, study, &study->points[i]);
+        digest_point(state, study, i);
     (void)XXH3_128bits_reset(state);
     for (uint32_t i = 0; i < study->point_count; i++)
         (void)XXH3_128bits_update(state, study->points[i].digest, STUDY_DIGEST_BYTES);
@@ -405,7 +414,7 @@ static void digest_all(struct making *making)
 }
 
 void study_points_make(struct config_loader *loader, struct study *study,
-                       const struct config_node *exclude)
+                       const struct config_node *exclude, const struct config_node *equal_cost)
 {
     struct making making = {.loader = loader, .study = study};
     if (exclude != NULL)
@@ -417,6 +426,8 @@ void study_points_make(struct config_loader *loader, struct study *study,
         check_options(&making, i);
     if (loader->errors->count == 0 && !study->arena.failed)
         study_check_known(loader, study);
+    if (loader->errors->count == 0 && !study->arena.failed && equal_cost != NULL)
+        study_equal_cost(loader, study, equal_cost);
     if (loader->errors->count == 0 && !study->arena.failed)
         digest_all(&making);
 }

@@ -270,7 +270,16 @@ static void read_zip(struct config_loader *loader, struct study *study,
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-enum part { PART_STUDY, PART_ABOUT, PART_BASE, PART_AXES, PART_ZIP, PART_EXCLUDE, PARTS };
+enum part {
+    PART_STUDY,
+    PART_ABOUT,
+    PART_BASE,
+    PART_AXES,
+    PART_ZIP,
+    PART_EXCLUDE,
+    PART_EQUAL_COST,
+    PARTS
+};
 static const struct {
     const char *name;
     enum config_node_kind kind;
@@ -282,6 +291,7 @@ static const struct {
     [PART_AXES] = {"axes", CONFIG_MAPPING, "a mapping from axes to values"},
     [PART_ZIP] = {"zip", CONFIG_SEQUENCE, "a list of lists of axes"},
     [PART_EXCLUDE] = {"exclude", CONFIG_SEQUENCE, "a list of mappings from axes to values"},
+    [PART_EQUAL_COST] = {"equal_cost", CONFIG_MAPPING, "a mapping with budget or of"},
 };
 
 static void find_parts(struct config_loader *loader, const struct config_node *root,
@@ -299,7 +309,7 @@ static void find_parts(struct config_loader *loader, const struct config_node *r
         if (part < 0)
             config_error(loader, at->place,
                          "unknown key %s of a study%s%s%s legal are study, about, base, axes, "
-                         "zip, exclude",
+                         "zip, exclude, equal_cost",
                          text_quote_key(at->text, at->bytes, quoted),
                          nearest.best != NULL ? "; did you mean '" : "",
                          nearest.best != NULL ? nearest.best : "",
@@ -349,7 +359,7 @@ static void read_parts(struct config_loader *loader, struct study *study,
     if (found[PART_ZIP] != NULL)
         read_zip(loader, study, found[PART_ZIP]);
     if (loader->errors->count == 0 && !loader->arena->failed)
-        study_points_make(loader, study, found[PART_EXCLUDE]);
+        study_points_make(loader, study, found[PART_EXCLUDE], found[PART_EQUAL_COST]);
 }
 
 int study_read(const char *path, struct study **out, struct config_errors *errors)

@@ -68,12 +68,27 @@ static const struct column columns[] = {
     OF_ROW(COUNT, sips_simulated),
     OF_ROW(COUNT, iterations_simulated),
     OF_ROW(COUNT, operations_simulated),
+    OF_RESULT(COUNT, links_built),
+    OF_RESULT(FIGURE, cost),
+    OF_ROW(FIGURE, time_cost_us),
+    OF_RESULT(FIGURE, watts),
+    OF_ROW(FIGURE, joules),
+    OF_ROW(FIGURE, joules_per_byte),
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-const char *const study_row_new[STUDY_ROW_NEW] = {
-    "ranks_differ INTEGER",   "not_finite INTEGER",           "fold TEXT",
-    "sips_simulated INTEGER", "iterations_simulated INTEGER", "operations_simulated INTEGER"};
+const char *const study_row_new[STUDY_ROW_NEW] = {"ranks_differ INTEGER",
+                                                  "not_finite INTEGER",
+                                                  "fold TEXT",
+                                                  "sips_simulated INTEGER",
+                                                  "iterations_simulated INTEGER",
+                                                  "operations_simulated INTEGER",
+                                                  "links_built INTEGER",
+                                                  "cost REAL",
+                                                  "time_cost_us REAL",
+                                                  "watts REAL",
+                                                  "joules REAL",
+                                                  "joules_per_byte REAL"};
 
 /* ---- packing --------------------------------------------------------------------------------- */
 

@@ -22,9 +22,10 @@
     " shards_per_rank INTEGER, bytes_per_rank INTEGER, credit_wait_ns REAL, last_pe TEXT,"         \
     " last_pe_credit_wait_ns REAL, not_run TEXT, ranks_differ INTEGER, not_finite INTEGER,"        \
     " fold TEXT, sips_simulated INTEGER, iterations_simulated INTEGER,"                            \
-    " operations_simulated INTEGER"
+    " operations_simulated INTEGER, links_built INTEGER, cost REAL, time_cost_us REAL,"            \
+    " watts REAL, joules REAL, joules_per_byte REAL"
 /* The last columns, which databases of earlier versions lack: of version 0.1.0 all of them. */
-enum { STUDY_ROW_NEW = 6 };
+enum { STUDY_ROW_NEW = 12 };
 extern const char *const study_row_new[STUDY_ROW_NEW]; /* "NAME TYPE" */
 
 struct study_rows;

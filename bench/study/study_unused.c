@@ -63,7 +63,7 @@ static void ask_point(struct finding *finding, const struct study *study, uint32
     struct config_errors errors = {0};
     struct cw_error ignored;
     struct config *config = NULL;
-    struct study_settings settings = study_settings_at(study, study->points[point].at);
+    struct study_settings settings = study_settings_of(study, point);
     finding->failed |= run == NULL || settings.list == NULL;
     if (!finding->failed) {
         run_options_defaults(run);
@@ -95,7 +95,7 @@ static void count_points(struct finding *finding, const struct study *study, con
                          uint32_t count)
 {
     for (uint32_t i = 0; i < count && finding->count > 0 && !finding->failed; i++) {
-        struct study_settings settings = study_settings_at(study, study->points[points[i]].at);
+        struct study_settings settings = study_settings_of(study, points[i]);
         finding->failed |= settings.list == NULL;
         for (uint32_t k = 0; k < settings.count && settings.list != NULL; k++) {
             struct unused *const unused = find(finding, settings.list[k].name);

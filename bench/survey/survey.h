@@ -5,7 +5,7 @@
  *
  *   readers  survey_result.c, survey_study.c, survey_log.c fill it;
  *            survey_finish() sorts the axes' values, chooses x and makes the series;
- *   writers  page.c (HTML), sheet.c (CSV, Markdown), plots.c (gnuplot) read it.
+ *   writers  page.c (HTML), sheet.c (CSV, Markdown), plots.c (gnuplot), pareto.c (SVG) read it.
  *
  * Units are in the names of fields and in survey_figures[]. An unknown figure is NAN. Texts are as
  * they are in the files: writers escape them. One thread. No function here fails: when memory runs
@@ -34,6 +34,12 @@ enum survey_figure {
     FIGURE_CREDIT_WAIT,
     FIGURE_HOST_TIME,
     FIGURE_MOVED,
+    FIGURE_TIME_COST,
+    FIGURE_JOULES,
+    FIGURE_JOULES_PER_BYTE,
+    FIGURE_LINKS, /* these three of the machine */
+    FIGURE_COST,
+    FIGURE_WATTS,
     FIGURE_EVENTS, /* from here on: of the whole point, the same in its rows */
     FIGURE_EVENT_RATE,
     FIGURE_WALL,

@@ -9,7 +9,7 @@
 
 #include "bench/result/result_document.h"
 
-static const double NS_PER_US = 1e3, BYTES_PER_MIB = 1048576.0;
+static const double NS_PER_US = 1e3, BYTES_PER_MIB = 1048576.0, PJ_PER_J = 1e12;
 
 static double number_of_count(int64_t count) { return count >= 0 ? (double)count : NAN; }
 
@@ -84,6 +84,9 @@ static void take_figures(struct survey_row *row, const struct document_row *from
     figure[FIGURE_CREDIT_WAIT] = from->credit_wait_ns / NS_PER_US;
     figure[FIGURE_HOST_TIME] = from->host_time_ns / NS_PER_US;
     figure[FIGURE_MOVED] = from->moved_per_rank;
+    figure[FIGURE_TIME_COST] = from->time_cost_us;
+    figure[FIGURE_JOULES] = from->joules;
+    figure[FIGURE_JOULES_PER_BYTE] = PJ_PER_J * from->joules_per_byte;
     row->wrong = from->wrong;
     row->ranks_differ = from->ranks_differ;
     row->not_finite = from->not_finite;
@@ -121,6 +124,9 @@ static void take_row(struct survey *survey, const struct result_document *docume
     row->bound_by = from->bound_by;
     if (row->not_run == NULL)
         take_figures(row, from);
+    row->figure[FIGURE_LINKS] = number_of_count(document->links_built);
+    row->figure[FIGURE_COST] = document->cost;
+    row->figure[FIGURE_WATTS] = document->watts;
     take_engine(&document->engine, row->figure);
     take_phases(survey, row, from);
     take_kinds(survey, row, from);

@@ -34,7 +34,7 @@ static void read_point(const struct study *study, uint32_t point)
     struct option_parse parse = {.command = COMMAND_RUN, .values = &run};
     struct cw_error error = {.exit_code = CW_OK};
     char *const label = study_label(study, point), *const command = study_command(study, point);
-    struct study_settings settings = study_settings_at(study, study->points[point].at);
+    struct study_settings settings = study_settings_of(study, point);
     FUZZ_DEMAND(label != NULL && command != NULL && settings.list != NULL);
     run_options_defaults(&run);
     fuzz_demand_error(study_settings_give(&settings, &parse, &error), &error);

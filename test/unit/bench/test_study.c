@@ -244,7 +244,7 @@ static void errors_have_place_and_remedy(void **state)
 {
     (void)state;
     bad("studi: s\nstudy: s\n", "1:1: unknown key 'studi' of a study; did you mean 'study'? legal "
-                                "are study, about, base, axes, zip, exclude");
+                                "are study, about, base, axes, zip, exclude, equal_cost");
     bad("axes: {seed: [1]}\n", "1:1: the study has no name; expected study: NAME");
     bad("study: s\nbase:\n  bytess: 3\n",
         "3:3: unknown option or key 'bytess'; did you mean 'bytes'?");
@@ -564,6 +564,84 @@ static void huge_machines_that_do_not_fold_have_no_estimate(void **state)
     }
 }
 
+/* ---- equal cost ------------------------------------------------------------------------------ */
+
+/* 16 SIPs of 1,000; links of 100; a switch of 400. A torus has 32 links, a ring 16, full ones 120,
+ * a switch 16. */
+#define PRICED                                                                                     \
+    "study: s\nbase: {no-data: true, system.sips.count: 16, links.sip_link.cost: 100, "            \
+    "nodes.switch.cost: 400, sip.cost: 1000}\n"                                                    \
+    "axes:\n  links.sip_link.scale: [1, 2]\n  machine:\n"                                          \
+    "    torus: {system.sips.topology: torus_2d}\n    ring: {system.sips.topology: ring_1d}\n"     \
+    "    full: {system.sips.topology: fully_connected}\n"                                          \
+    "    switch: {system.sips.topology: switch}\n"
+
+static void expect_labels(struct study *study, const char *const *labels, uint32_t count)
+{
+    assert_int_equal(study->point_count, count);
+    for (uint32_t i = 0; i < count; i++) {
+        char *const label = study_label(study, i);
+        assert_string_equal(label, labels[i]);
+        free(label);
+    }
+    study_free(study);
+}
+
+/* The torus of the same links costs 19,200, and with twice the links 22,400: 16,000 of SIPs. */
+static void machines_cost_what_the_named_one_costs(void **state)
+{
+    (void)state;
+    static const char *const labels[] = {
+        "links.sip_link.scale=1, machine=torus, links.scale=1",
+        "links.sip_link.scale=1, machine=ring, links.scale=2",
+        "links.sip_link.scale=1, machine=full, links.scale=0.266667",
+        "links.sip_link.scale=1, machine=switch, links.scale=1.75",
+        "links.sip_link.scale=2, machine=torus, links.scale=1",
+        "links.sip_link.scale=2, machine=ring, links.scale=2",
+        "links.sip_link.scale=2, machine=full, links.scale=0.266667",
+        "links.sip_link.scale=2, machine=switch, links.scale=1.875"};
+    struct study *const study = good(PRICED "equal_cost: {of: {machine: torus}}\n");
+    char *const command = study_command(study, 1);
+    assert_non_null(strstr(command, " --set links.scale=2"));
+    free(command);
+    expect_labels(study, labels, 8);
+}
+
+/* 20,800: 16,000 of SIPs and 4,800 of links, of which a switch has 400. */
+static void a_budget_scales_the_named_knob(void **state)
+{
+    (void)state;
+    static const char *const labels[] = {"machine=torus, links.sip_link.scale=1.5",
+                                         "machine=switch, links.sip_link.scale=2.75"};
+    expect_labels(good("study: s\nbase: {no-data: true, system.sips.count: 16, "
+                       "links.sip_link.cost: 50, links.scale: 2, nodes.switch.cost: 400, sip.cost: "
+                       "1000}\naxes:\n  machine:\n    torus: {system.sips.topology: torus_2d}\n"
+                       "    switch: {system.sips.topology: switch}\n"
+                       "equal_cost: {budget: 20800, knob: links.sip_link.scale}\n"),
+                  labels, 2);
+}
+
+static void what_cannot_cost_the_same_is_an_error(void **state)
+{
+    (void)state;
+    begins(PRICED "equal_cost: {of: {machine: toru}}\n",
+           "10:28: the axis machine has no value 'toru'; did you mean 'torus'?");
+    begins(PRICED "equal_cost: {budget: 16000}\n",
+           "10:13: equal_cost: the budget is 16000, and the machine costs 16000 without the links");
+    begins(PRICED "equal_cost: {knob: links.hccs.scale, budget: 20000}\n",
+           "10:13: equal_cost: the machine's cost does not depend on links.hccs.scale");
+    begins(PRICED "equal_cost: {knob: links.sip_link.bw_gbs, budget: 20000}\n",
+           "10:20: equal_cost: knob: expected links.scale, ");
+    begins(PRICED "equal_cost: {knob: links.sip_link.scale, budget: 20000}\n",
+           "4:3: links.sip_link.scale is an axis, and equal_cost sets it");
+    begins(PRICED "equal_cost: {budget: -1}\n",
+           "10:22: equal_cost: budget: expected a number above 0; found '-1'");
+    begins(PRICED "equal_cost: {budget: 1, of: {machine: torus}}\n",
+           "10:13: equal_cost: expected one of budget: NUMBER and of: ");
+    begins(PRICED "equal_cost: {price: 1}\n",
+           "10:14: equal_cost: unknown key 'price'; legal are budget, of, knob");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -587,6 +665,9 @@ int main(void)
         cmocka_unit_test(estimates_of_folded_runs_are_near),
         cmocka_unit_test(samples_have_estimates_of_their_own),
         cmocka_unit_test(huge_machines_that_do_not_fold_have_no_estimate),
+        cmocka_unit_test(machines_cost_what_the_named_one_costs),
+        cmocka_unit_test(a_budget_scales_the_named_knob),
+        cmocka_unit_test(what_cannot_cost_the_same_is_an_error),
     };
     return cmocka_run_group_tests_name("study", tests, make_file, remove_file);
 }

@@ -211,7 +211,7 @@ static void expect_flaws(const char *path, const char *expected)
 }
 
 /* A database of version 0.1.0, which has no columns for ranks that differ, for results that are not
- * finite and for shortcuts, takes new points, and its points can be taken over. */
+ * finite, for shortcuts and for costs, takes new points, and its points can be taken over. */
 static void databases_of_0_1_0_get_the_new_columns(void **state)
 {
     static const char old[] = "ALTER TABLE row DROP COLUMN ranks_differ;"
@@ -219,7 +219,13 @@ static void databases_of_0_1_0_get_the_new_columns(void **state)
                               "ALTER TABLE row DROP COLUMN fold;"
                               "ALTER TABLE row DROP COLUMN sips_simulated;"
                               "ALTER TABLE row DROP COLUMN iterations_simulated;"
-                              "ALTER TABLE row DROP COLUMN operations_simulated";
+                              "ALTER TABLE row DROP COLUMN operations_simulated;"
+                              "ALTER TABLE row DROP COLUMN links_built;"
+                              "ALTER TABLE row DROP COLUMN cost;"
+                              "ALTER TABLE row DROP COLUMN time_cost_us;"
+                              "ALTER TABLE row DROP COLUMN watts;"
+                              "ALTER TABLE row DROP COLUMN joules;"
+                              "ALTER TABLE row DROP COLUMN joules_per_byte";
     struct cw_error error = {.exit_code = CW_OK};
     struct study_db *db;
     const char *const path = in_folder("old.sqlite"), *const other = in_folder("other.sqlite");

@@ -12,6 +12,7 @@
 
 #include "bench/report/page.h"
 #include "bench/report/page_tables.h"
+#include "bench/report/pareto.h"
 #include "bench/survey/say.h"
 #include "bench/report/sheet.h"
 #include "bench/survey/survey_log.h"
@@ -549,6 +550,59 @@ static void cells_of_csv_are_quoted_where_they_must(void **state)
     survey_free(&survey);
 }
 
+/* ---- time and cost --------------------------------------------------------------------------- */
+
+static void add_priced(struct survey *survey, const char *name, double cost, double time_us)
+{
+    char text[TEXT_BYTES];
+    snprintf(text, sizeof text,
+             "{\"schema\": \"cubewarp.run/1\", \"bench\": \"ccl_allreduce\", \"algorithm\": \"%s\","
+             " \"topology\": {\"sips\": 4, \"links\": [{\"kind\": \"sip_link\", \"built\": 8},"
+             " {\"kind\": \"sio\", \"built\": 2}], \"cost\": %.6f}, \"results\": [{\"algorithm\":"
+             " \"%s\", \"bytes\": 1024, \"time_ns\": %.3f, \"joules_per_byte\": 2.5e-12,"
+             " \"time_cost_us\": %.6f}]}",
+             name, cost, name, 1000 * time_us, cost * time_us);
+    add_document(survey, name, text);
+}
+
+static size_t times_in(const char *text, const char *part)
+{
+    size_t count = 0;
+    for (const char *at = text; (at = strstr(at, part)) != NULL; at++)
+        count++;
+    return count;
+}
+
+/* d is beaten by c, whose cost is the same but for rounding; e by c, too; f by b. */
+static void the_frontier_has_what_no_other_beats(void **state)
+{
+    (void)state;
+    struct survey survey;
+    survey_init(&survey);
+    assert_false(page_has_pareto(&survey));
+    add_priced(&survey, "a<1>", 50, 20);
+    add_priced(&survey, "tree", 100, 10);
+    add_priced(&survey, "c", 200.0001, 5);
+    add_priced(&survey, "d", 200, 7);
+    add_priced(&survey, "e", 300, 5);
+    add_priced(&survey, "f", 110, 10.5);
+    finish(&survey);
+    assert_true(page_has_pareto(&survey));
+    assert_true(survey.rows[0].figure[FIGURE_LINKS] == 10);
+    assert_true(survey.rows[0].figure[FIGURE_JOULES_PER_BYTE] == 2.5);
+    char *const text = written(pareto_svg, &survey);
+    assert_int_equal(times_in(text, "<circle class=\"best\""), 3);
+    assert_int_equal(times_in(text, "<circle class=\"dot\""), 3);
+    assert_int_equal(times_in(text, "<text class=\"best\""), 3);
+    assert_non_null(strstr(text, "<title>a&#60;1&#62;: cost 50, 20 µs</title>"));
+    assert_non_null(strstr(text, ">tree</text>"));
+    free(text);
+    char *const page = written(page_write, &survey);
+    assert_non_null(strstr(page, "<section id=\"cost\""));
+    free(page);
+    survey_free(&survey);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -573,6 +627,7 @@ int main(void)
         cmocka_unit_test(texts_from_files_are_never_markup),
         cmocka_unit_test(the_data_of_a_page_are_json),
         cmocka_unit_test(cells_of_csv_are_quoted_where_they_must),
+        cmocka_unit_test(the_frontier_has_what_no_other_beats),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
