@@ -56,8 +56,7 @@ static void add(struct study_settings *settings, const char *name, char *option,
 static struct study_settings settings_of(struct point_runner *runner, uint32_t point)
 {
     static char threads[] = "--threads", no_pin[] = "--no-pin", quiet[] = "--quiet";
-    struct study_settings settings =
-        study_settings_of(runner->study, point);
+    struct study_settings settings = study_settings_of(runner->study, point);
     struct study_setting *const room =
         settings.list == NULL ? NULL
                               : realloc(settings.list, (settings.count + ADDED_MAX) * sizeof *room);
