@@ -12,7 +12,7 @@
 #include "core/os/child.h"
 #include "core/os/text_stream.h"
 
-enum { DOT_MAX = 400, CIRCO_MAX = 16, NEATO_MAX = 500, NO_LEVEL = UINT32_MAX };
+enum { DOT_SIPS_MAX = 128, DOT_MAX = 400, CIRCO_MAX = 16, NEATO_MAX = 500, NO_LEVEL = UINT32_MAX };
 
 #define PX_PER_INCH 72.0
 #define FARTHEST_PX 1e6
@@ -79,7 +79,8 @@ static void find_levels(struct graph *g)
             }
         }
     }
-    g->is_layered = g->p->switch_count > 0 && g->nodes <= DOT_MAX;
+    g->is_layered =
+        g->p->switch_count > 0 && g->p->sip_count <= DOT_SIPS_MAX && g->nodes <= DOT_MAX;
     for (size_t i = 0; i < g->edge_count; i++)
         g->is_layered = g->is_layered && g->level[g->edges[i].a] != g->level[g->edges[i].b];
 }
@@ -101,7 +102,7 @@ static void write_graph(FILE *out, const struct graph *g)
     const double apart = 1.5 * hypot(w, h), layers = 0.05 * g->p->sip_count * w;
     fprintf(out,
             "graph machine {\n"
-            "graph [overlap=prism sep=\"+8\" splines=false ordering=out nodesep=%.4g ranksep=%.4g "
+            "graph [overlap=prism sep=\"+8\" splines=false nodesep=%.4g ranksep=%.4g "
             "K=%.4g "
             "mindist=%.4g];\n"
             "node [label=\"\" shape=box fixedsize=true width=%.4g height=%.4g];\n"
@@ -124,10 +125,10 @@ static void write_graph(FILE *out, const struct graph *g)
                 upwards ? edge->a : edge->b);
     }
     if (g->is_layered) {
-        fputs("{ rank=max; ", out);
-        for (uint32_t node = 0; node < g->p->sip_count; node++)
-            fprintf(out, "%" PRIu32 "; ", node);
-        fputs("}\n", out);
+        fputs("{ rank=max; edge [style=invis]; 0", out); /* SIPs in the order of their numbers */
+        for (uint32_t node = 1; node < g->p->sip_count; node++)
+            fprintf(out, " -- %" PRIu32, node);
+        fputs("; }\n", out);
     }
     fputs("}\n", out);
 }

@@ -1,7 +1,7 @@
 /*
  * graphviz.h: where Graphviz puts the boxes and switches of a picture. One of its programs is run,
  * by kind and size of the machine:
- *   dot    machines in layers: SIPs, switches above them, switches above those, and so on
+ *   dot    up to 128 SIPs and 400 nodes in layers: SIPs, switches above them, and so on
  *   circo  up to 16 SIPs without switches: a circle
  *   neato  others of fewer than 500 nodes
  *   sfdp   the rest

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "hw/timing.h"
+#include "hw/topology/broken.h"
 #include "hw/topology/topology.h"
 
 /* ---- making one ------------------------------------------------------------------------------ */
@@ -78,17 +79,19 @@ static uint32_t box_of_stop(const struct hw_config *hw, uint32_t stop)
 static void gather_hop(struct gathering *g, uint32_t stop, uint32_t outlet, enum hw_link_kind kind,
                        uint32_t to)
 {
+    const bool failed = hw_hop(g->hw, stop, outlet).link == HW_LINK_KINDS;
     gather_link(g, kind,
                 (struct picture_link){.from = box_of_stop(g->hw, stop),
                                       .to = box_of_stop(g->hw, to),
                                       .side = HW_PORT_NONE,
-                                      .outlet = (uint16_t)outlet});
+                                      .outlet = (uint16_t)outlet,
+                                      .failed = failed});
 }
 
-/* Links outside SIPs, both ways of each together. */
+/* Links outside SIPs, those too that have failed; both ways of each together. */
 static void gather_hops(struct gathering *g)
 {
-    const struct hw_config *const hw = g->hw;
+    const struct hw_config *const hw = hw_whole(g->hw);
     for (uint32_t stop = 0; stop < hw_stops(hw); stop++)
         for (uint32_t outlet = 0; outlet < hw_outlets_of(hw, stop) && !g->failed; outlet++) {
             const struct hw_hop hop = hw_hop(hw, stop, outlet);
@@ -148,6 +151,12 @@ static void describe_machine(struct picture *p, const struct hw_config *hw, uint
     for (uint32_t k = 0; k < dims.count; k++)
         p->dim[k] = (struct picture_dim){dims.at[k].joint, dims.at[k].size};
 
+    for (uint32_t kind = 0; hw->switches != NULL && kind < HW_SWITCH_KINDS; kind++)
+        if (hw->switches[kind].count > 0) {
+            struct picture_switches *const of = &p->switch_kind[p->switch_kind_count++];
+            snprintf(of->name, sizeof of->name, "%s", hw->switches[kind].name);
+            of->count = hw->switches[kind].count;
+        }
     p->paired = hw->sip_topology->paired;
     p->cube_w = hw->cube_w;
     p->cube_h = hw->cube_h;

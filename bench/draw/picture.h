@@ -45,10 +45,18 @@ struct picture_link {
     uint32_t count;
     uint8_t kind;     /* index into `kinds` */
     uint8_t side;     /* of a cube's link: enum hw_port, the cube's side; else HW_PORT_NONE */
+    bool failed;      /* nothing passes (hw/HARDWARE.md, "Faults") */
     uint16_t outlet;  /* the number at its sender (hw/topology/topology.h); 0 where it was read */
     uint64_t bytes;   /* of all together */
     int64_t busy_ps;  /* of the busiest: serialisation of its bytes */
     int64_t queue_ps; /* the longest that a message waited for one */
+};
+
+/* Switches of one kind, which a graph names; they have the numbers after those of the kind before.
+ */
+struct picture_switches {
+    char name[24];
+    uint32_t count;
 };
 
 /* A cube over the collective. */
@@ -71,6 +79,8 @@ struct picture {
     uint32_t switch_count;
     uint32_t switch_fold; /* of a folded picture: how many switches a box has; else 0 */
     uint32_t all_switches;
+    uint32_t switch_kind_count; /* 0: they have no names */
+    struct picture_switches switch_kind[HW_SWITCH_KINDS];
     uint32_t dim_count;
     struct picture_dim dim[HW_SIP_DIMS_MAX];
     bool paired; /* SIPs 2i and 2i + 1 are the dies of a package */

@@ -75,7 +75,9 @@ static int by_boxes(const void *left, const void *right)
 {
     const struct picture_link *const a = left, *const b = right;
     const int order = picture_link_compare(a, b);
-    return order != 0 ? order : a->kind < b->kind ? -1 : a->kind > b->kind;
+    if (order != 0)
+        return order;
+    return a->kind != b->kind ? (a->kind < b->kind ? -1 : 1) : a->failed - b->failed;
 }
 
 /* Links in order: equal links become one. */
@@ -163,25 +165,25 @@ static struct picture *fold_into(const struct picture *picture, uint32_t boxes,
     return folded;
 }
 
-static size_t lines_of(const struct picture *picture)
+struct picture *picture_fold(const struct picture *picture, uint32_t boxes, size_t lines,
+                             struct cw_error *error)
+{
+    struct picture *folded = fold_into(picture, boxes, error);
+    while (folded != NULL && !picture_is_product(picture) && boxes / 2 >= FOLD_BOXES_MIN &&
+           picture_lines(folded) > lines) {
+        picture_free(folded);
+        folded = fold_into(picture, boxes /= 2, error);
+    }
+    return folded;
+}
+
+size_t picture_lines(const struct picture *picture)
 {
     size_t lines = 0;
     for (size_t i = 0; i < picture->link_count; i++)
         lines += picture->links[i].side == HW_PORT_NONE &&
                  picture->links[i].from != picture->links[i].to;
     return lines;
-}
-
-struct picture *picture_fold(const struct picture *picture, uint32_t boxes, size_t lines,
-                             struct cw_error *error)
-{
-    struct picture *folded = fold_into(picture, boxes, error);
-    while (folded != NULL && !picture_is_product(picture) && boxes / 2 >= FOLD_BOXES_MIN &&
-           lines_of(folded) > lines) {
-        picture_free(folded);
-        folded = fold_into(picture, boxes /= 2, error);
-    }
-    return folded;
 }
 
 const char *picture_switch_name(const struct picture *picture, uint32_t box,
@@ -208,5 +210,26 @@ const char *picture_box_name(const struct picture *picture, uint32_t box,
         snprintf(text, PICTURE_NODE_BYTES, "%u", first);
     else
         snprintf(text, PICTURE_NODE_BYTES, "%u-%u", first, end - 1);
+    return text;
+}
+
+const char *picture_switch_label(const struct picture *picture, uint32_t box,
+                                 char text[PICTURE_LABEL_BYTES])
+{
+    char name[PICTURE_NODE_BYTES];
+    uint32_t number = box;
+    for (uint32_t kind = 0; picture->switch_fold <= 1 && kind < picture->switch_kind_count;
+         kind++) {
+        const struct picture_switches *const of = &picture->switch_kind[kind];
+        if (number < of->count) {
+            if (of->count == 1)
+                snprintf(text, PICTURE_LABEL_BYTES, "%s", of->name);
+            else
+                snprintf(text, PICTURE_LABEL_BYTES, "%s.%u", of->name, number);
+            return text;
+        }
+        number -= of->count;
+    }
+    snprintf(text, PICTURE_LABEL_BYTES, "%s", picture_switch_name(picture, box, name));
     return text;
 }

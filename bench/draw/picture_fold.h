@@ -25,5 +25,12 @@ const char *picture_box_name(const struct picture *picture, uint32_t box,
 /* The switches of a box: "x3", "x0-7". Returns text. */
 const char *picture_switch_name(const struct picture *picture, uint32_t box,
                                 char text[PICTURE_NODE_BYTES]);
+/* The same, or the name that a graph gives its switch: "leaf.3", "spine". Returns text. */
+enum { PICTURE_LABEL_BYTES = 40 };
+const char *picture_switch_label(const struct picture *picture, uint32_t box,
+                                 char text[PICTURE_LABEL_BYTES]);
+
+/* Links outside SIPs, without those inside a box. */
+size_t picture_lines(const struct picture *picture);
 
 #endif

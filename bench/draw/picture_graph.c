@@ -16,14 +16,6 @@ static const char *graph_id(uint32_t node, char text[PICTURE_NODE_BYTES])
     return text;
 }
 
-static uint32_t node_count(const struct picture *p) { return p->sip_count + p->switch_count; }
-
-/* SIPs, then switches. */
-static uint32_t node_at(const struct picture *p, uint32_t i)
-{
-    return i < p->sip_count ? picture_sip(i) : picture_switch(i - p->sip_count);
-}
-
 static bool is_edge(const struct picture_link *link) { return link->side == HW_PORT_NONE; }
 
 /* "64 SIPs, torus_2d: all_reduce, ..." */
@@ -57,28 +49,27 @@ static void put_dot_edge(FILE *out, const struct picture *p, const struct pictur
     fprintf(out, "\", gbs=%.6g, latency_ns=%.12g", kind->gbs, (double)kind->latency_ps / 1000);
     if (p->time_ps > 0)
         fprintf(out,
-                ", bytes=%" PRIu64 ", busy_ns=%.12g, busy_percent=%.12g, longest_queue_ns=%.12g, "
-                "color=\"%s\"",
+                ", bytes=%" PRIu64 ", busy_ns=%.12g, busy_percent=%.12g, longest_queue_ns=%.12g",
                 link->bytes, (double)link->busy_ps / 1000, 100 * picture_busy(p, link),
-                (double)link->queue_ps / 1000,
-                pen_link_colour[pen_link_class(picture_busy(p, link))]);
-    else
-        fprintf(out, ", color=\"%s\"", pen_kind_colour[link->kind % PEN_KIND_COLOURS]);
-    fputs("];\n", out);
+                (double)link->queue_ps / 1000);
+    fprintf(out, ", %scolor=\"%s\"];\n", link->failed ? "failed=true, style=dotted, " : "",
+            link->failed     ? PEN_FAILED_COLOUR
+            : p->time_ps > 0 ? pen_link_colour[pen_link_class(picture_busy(p, link))]
+                             : pen_kind_colour[link->kind % PEN_KIND_COLOURS]);
 }
 
 void picture_dot(FILE *out, const struct picture *p)
 {
-    char id[PICTURE_NODE_BYTES];
+    char id[PICTURE_NODE_BYTES], label[PICTURE_LABEL_BYTES];
     fputs("digraph machine {\n  label=\"", out);
     put_title(out, p, put_dot_text);
     fputs("\";\n  node [shape=box];\n", out);
-    for (uint32_t i = 0; i < node_count(p); i++) {
-        const uint32_t node = node_at(p, i);
-        const bool is_sip = picture_is_sip(node);
-        fprintf(out, "  %s [label=\"%s%" PRIu32 "\", kind=\"%s\"%s];\n", graph_id(node, id),
-                is_sip ? "" : "x", picture_number(node), is_sip ? "sip" : "switch",
-                is_sip ? "" : ", shape=ellipse");
+    for (uint32_t i = 0; i < p->sip_count; i++)
+        fprintf(out, "  s%" PRIu32 " [label=\"%" PRIu32 "\", kind=\"sip\"];\n", i, i);
+    for (uint32_t i = 0; i < p->switch_count; i++) {
+        fprintf(out, "  %s [label=\"", graph_id(picture_switch(i), id));
+        put_dot_text(out, picture_switch_label(p, i, label));
+        fputs("\", kind=\"switch\", shape=ellipse];\n", out);
     }
     for (size_t i = 0; i < p->link_count; i++)
         if (is_edge(&p->links[i]))
@@ -92,13 +83,10 @@ static const struct {
     const char *name, *type;
     bool is_use; /* there only where the picture has use */
 } edge_attribute[] = {
-    {"kind", "string", false},
-    {"gbs", "double", false},
-    {"latency_ns", "double", false},
-    {"bytes", "long", true},
-    {"busy_ns", "double", true},
-    {"busy_percent", "double", true},
-    {"longest_queue_ns", "double", true},
+    {"kind", "string", false},        {"gbs", "double", false},
+    {"latency_ns", "double", false},  {"failed", "boolean", false},
+    {"bytes", "long", true},          {"busy_ns", "double", true},
+    {"busy_percent", "double", true}, {"longest_queue_ns", "double", true},
 };
 enum { EDGE_ATTRIBUTES = sizeof edge_attribute / sizeof *edge_attribute };
 
@@ -113,6 +101,18 @@ static void put_gexf_attributes(FILE *out, const struct picture *p)
             fprintf(out, "   <attribute id=\"%s\" title=\"%s\" type=\"%s\"/>\n",
                     edge_attribute[i].name, edge_attribute[i].name, edge_attribute[i].type);
     fputs("  </attributes>\n", out);
+}
+
+static void put_gexf_node(FILE *out, const struct picture *p, uint32_t node)
+{
+    char id[PICTURE_NODE_BYTES], label[PICTURE_LABEL_BYTES];
+    fprintf(out, "   <node id=\"%s\" label=\"", graph_id(node, id));
+    if (picture_is_sip(node))
+        fprintf(out, "SIP %" PRIu32, node);
+    else
+        pen_put_text(out, picture_switch_label(p, picture_number(node), label));
+    fprintf(out, "\"><attvalues><attvalue for=\"kind\" value=\"%s\"/></attvalues></node>\n",
+            picture_is_sip(node) ? "sip" : "switch");
 }
 
 static void put_gexf_value(FILE *out, const char *name, double value)
@@ -134,6 +134,7 @@ static void put_gexf_edge(FILE *out, const struct picture *p, const struct pictu
     fputs("\"/>", out);
     fprintf(out, "<attvalue for=\"gbs\" value=\"%.6g\"/>", kind->gbs);
     put_gexf_value(out, "latency_ns", (double)kind->latency_ps / 1000);
+    fprintf(out, "<attvalue for=\"failed\" value=\"%s\"/>", link->failed ? "true" : "false");
     if (p->time_ps > 0) {
         fprintf(out, "<attvalue for=\"bytes\" value=\"%" PRIu64 "\"/>", link->bytes);
         put_gexf_value(out, "busy_ns", (double)link->busy_ps / 1000);
@@ -145,7 +146,6 @@ static void put_gexf_edge(FILE *out, const struct picture *p, const struct pictu
 
 void picture_gexf(FILE *out, const struct picture *p)
 {
-    char id[PICTURE_NODE_BYTES];
     size_t edges = 0;
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
           "<gexf xmlns=\"http://gexf.net/1.3\" version=\"1.3\">\n"
@@ -155,15 +155,10 @@ void picture_gexf(FILE *out, const struct picture *p)
     fputs("</description></meta>\n <graph mode=\"static\" defaultedgetype=\"directed\">\n", out);
     put_gexf_attributes(out, p);
     fputs("  <nodes>\n", out);
-    for (uint32_t i = 0; i < node_count(p); i++) {
-        const uint32_t node = node_at(p, i);
-        const bool is_sip = picture_is_sip(node);
-        fprintf(out,
-                "   <node id=\"%s\" label=\"%s %" PRIu32 "\"><attvalues><attvalue for=\"kind\" "
-                "value=\"%s\"/></attvalues></node>\n",
-                graph_id(node, id), is_sip ? "SIP" : "switch", picture_number(node),
-                is_sip ? "sip" : "switch");
-    }
+    for (uint32_t i = 0; i < p->sip_count; i++)
+        put_gexf_node(out, p, picture_sip(i));
+    for (uint32_t i = 0; i < p->switch_count; i++)
+        put_gexf_node(out, p, picture_switch(i));
     fputs("  </nodes>\n  <edges>\n", out);
     for (size_t i = 0; i < p->link_count; i++)
         if (is_edge(&p->links[i]))

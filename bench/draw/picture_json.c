@@ -60,8 +60,8 @@ static int by_use(const void *left, const void *right)
 {
     const struct picture_link *const a = *(const struct picture_link *const *)left;
     const struct picture_link *const b = *(const struct picture_link *const *)right;
-    const int64_t x[] = {a->kind, a->count, (int64_t)a->bytes, a->busy_ps, a->queue_ps};
-    const int64_t y[] = {b->kind, b->count, (int64_t)b->bytes, b->busy_ps, b->queue_ps};
+    const int64_t x[] = {a->kind, a->count, (int64_t)a->bytes, a->busy_ps, a->queue_ps, a->failed};
+    const int64_t y[] = {b->kind, b->count, (int64_t)b->bytes, b->busy_ps, b->queue_ps, b->failed};
     for (size_t i = 0; i < sizeof x / sizeof *x; i++)
         if (x[i] != y[i])
             return x[i] < y[i] ? -1 : 1;
@@ -100,7 +100,9 @@ static json_t *alike_json(const struct picture *p, const struct picture_link *co
                         (double)first->busy_ps / 1000, "busy_share", picture_busy(p, first),
                         "longest_queue_ns", (double)first->queue_ps / 1000, "at", text);
     free(text);
-    return object;
+    return first->failed && object != NULL
+               ? if_fine(object, json_object_set_new(object, "failed", json_true()) == 0)
+               : object;
 }
 
 static json_t *links_json(const struct picture *p)
@@ -180,15 +182,30 @@ static json_t *cubes_json(const struct picture *p)
     return if_fine(list, fine);
 }
 
+static json_t *switch_kinds_json(const struct picture *p)
+{
+    json_t *const list = json_array();
+    bool fine = list != NULL;
+    for (uint32_t k = 0; fine && k < p->switch_kind_count; k++)
+        fine = put_in(list, json_pack("{s:s,s:I}", "kind", p->switch_kind[k].name, "count",
+                                      (json_int_t)p->switch_kind[k].count));
+    return if_fine(list, fine);
+}
+
 json_t *picture_json(const struct picture *p)
 {
-    json_t *const object = json_pack(
+    json_t *object = json_pack(
         "{s:s,s:s,s:s,s:I,s:I,s:b,s:o,s:[I,I],s:I,s:I,s:f,s:o,s:o}", "topology", p->topology,
         "caption", p->caption, "directions", p->directions, "sips", (json_int_t)p->sip_count,
         "switches", (json_int_t)p->switch_count, "paired", p->paired, "dims", dims_json(p),
         "cube_grid", (json_int_t)p->cube_w, (json_int_t)p->cube_h, "root", (json_int_t)p->root,
         "pes", (json_int_t)p->pes, "time_ns", (double)p->time_ps / 1000, "kinds", kinds_json(p),
         "links", links_json(p));
+    if (object != NULL && p->switch_kind_count > 0) {
+        json_t *const kinds = switch_kinds_json(p);
+        object = if_fine(object,
+                         kinds != NULL && json_object_set_new(object, "switch_kinds", kinds) == 0);
+    }
     if (object == NULL || p->cubes == NULL)
         return object;
     json_t *const cubes = cubes_json(p);
@@ -300,11 +317,33 @@ static bool read_kinds(struct json_reading *r, const json_t *list)
     return true;
 }
 
+static bool read_switch_kinds(struct json_reading *r, const json_t *list)
+{
+    struct picture *const p = r->picture;
+    uint32_t switches = 0;
+    if (list == NULL)
+        return true;
+    if (!json_is_array(list) || json_array_size(list) > HW_SWITCH_KINDS)
+        return fault_at(r, "switch_kinds", "a list of at most 8 kinds of switches");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *const one = json_array_get(list, i);
+        struct picture_switches *const of = &p->switch_kind[p->switch_kind_count++];
+        if (!read_words(r, json_object_get(one, "kind"), "switch_kinds: kind", of->name,
+                        sizeof of->name) ||
+            !read_count(r, json_object_get(one, "count"), "switch_kinds: count", 1,
+                        PICTURE_SIPS_MAX, &of->count))
+            return false;
+        switches += of->count;
+    }
+    return switches == p->switch_count ||
+           fault_at(r, "switch_kinds", "counts whose sum is switches");
+}
+
 static bool read_machine(struct json_reading *r, const json_t *object)
 {
     struct picture *const p = r->picture;
     const json_t *const grid = json_object_get(object, "cube_grid");
-    const bool fine =
+    bool fine =
         read_words(r, json_object_get(object, "topology"), "topology", p->topology,
                    sizeof p->topology) &&
         read_words(r, json_object_get(object, "caption"), "caption", p->caption,
@@ -326,6 +365,7 @@ static bool read_machine(struct json_reading *r, const json_t *object)
         read_kinds(r, json_object_get(object, "kinds"));
     p->unfolded = p->sip_count;
     p->all_switches = p->switch_count;
+    fine = fine && read_switch_kinds(r, json_object_get(object, "switch_kinds"));
     p->paired =
         json_is_true(json_object_get(object, "paired")) && p->dim_count == 2 && p->dim[0].size == 2;
     return fine;
@@ -402,8 +442,9 @@ static bool read_links(struct json_reading *r, const json_t *list)
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *const one = json_array_get(list, i);
         const char *const name = json_string_value(json_object_get(one, "kind"));
-        struct picture_link link = {
-            .bytes = (uint64_t)json_integer_value(json_object_get(one, "bytes"))};
+        struct picture_link link = {.bytes =
+                                        (uint64_t)json_integer_value(json_object_get(one, "bytes")),
+                                    .failed = json_is_true(json_object_get(one, "failed"))};
         uint32_t kind = 0;
         while (name != NULL && kind < p->kind_count && strcmp(name, p->kind[kind].name) != 0)
             kind++;

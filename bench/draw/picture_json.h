@@ -9,6 +9,9 @@
  * "longest_queue_ns": 0, "at": "0>1 1>2"}], "cubes": [{"sips": "0-15", "work_ns": [..], "end_ns":
  * [..]}]}
  *
+ * "switch_kinds": [{"kind": "leaf", "count": 8}, ..] is present where a graph names its switches,
+ * and "failed": true in links that have failed.
+ *
  * "at": sender > receiver, nodes as picture_node_name() writes them; a link of a cube ends with the
  * cube's side: "0.1>0.2E". "cubes" is present only with use.
  *

@@ -5,11 +5,16 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "bench/draw/picture_fold.h"
 
 enum {
     SIPS_WITH_PES = PICTURE_INSIDE_MAX,
     SIPS_WITH_CUBES = 150,
     FREE_WITH_CUBES = 36, /* SIPs that are placed by Graphviz */
+    FINE_LINES = 60,      /* with more links, lines are fine, */
+    THIN_LINES = 600,     /* and with still more they are thin */
     CUBES_SHOWN_MAX = 64, /* of a SIP */
     PLANE_MAX = 40,       /* boxes along one side of a plane */
     LOOP_MAX = 40,        /* blocks of a ring in two rows */
@@ -194,12 +199,23 @@ static void fit_places(struct picture_layout *l, uint32_t nodes)
     l->bottom = l->top + bottom - top;
 }
 
+/* Of a box with room for the longest label. */
+static double switch_width(const struct picture *p, double least)
+{
+    char label[PICTURE_LABEL_BYTES];
+    for (uint32_t i = 0; i < p->switch_count; i++)
+        least = fmax(least, 9 + 4.8 * (double)strlen(picture_switch_label(p, i, label)));
+    return least;
+}
+
 static int place_others(struct picture_layout *l, const struct picture *p, int limit_ms,
                         struct cw_error *error)
 {
+    const size_t lines = picture_lines(p);
     l->boxes = p->sip_count;
-    l->switch_w = l->detail == DETAIL_CELL ? 26 : 34;
+    l->switch_w = switch_width(p, l->detail == DETAIL_CELL ? 26 : 34);
     l->switch_h = l->detail == DETAIL_CELL ? 14 : 18;
+    l->line_px = lines > THIN_LINES ? 0.8 : lines > FINE_LINES ? 2 : 3;
     const struct graphviz_sizes sizes = {l->box_w, l->box_h, l->switch_w, l->switch_h};
     l->places = graphviz_places(p, &sizes, limit_ms, &l->in_layers, l->note);
     if (l->places == NULL) {

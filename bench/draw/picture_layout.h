@@ -49,6 +49,7 @@ struct picture_layout {
     struct picture_point *places;
     uint32_t boxes;
     double switch_w, switch_h;
+    double line_px;                 /* the width of a link */
     bool in_layers;                 /* each link leads up or down */
     char note[GRAPHVIZ_NOTE_BYTES]; /* why they are not Graphviz' places; "": they are */
 };

@@ -62,9 +62,11 @@ const char *pen_node(const struct picture_pen *pen, uint32_t node, char text[PEN
                  (node & ~(uint32_t)PICTURE_CUBE_BIT) % cubes,
                  (node & ~(uint32_t)PICTURE_CUBE_BIT) / cubes);
     else if (!picture_is_sip(node)) {
+        char label[PICTURE_LABEL_BYTES];
         (void)picture_switch_name(pen->picture, picture_number(node), box);
+        (void)picture_switch_label(pen->picture, picture_number(node), label);
         snprintf(text, PEN_NODE_BYTES, "%s %s", strchr(box, '-') != NULL ? "switches" : "switch",
-                 box + 1);
+                 strcmp(label, box) == 0 ? label + 1 : label);
     } else {
         (void)box_text(pen, node, box);
         snprintf(text, PEN_NODE_BYTES, "%s %s", strchr(box, '-') != NULL ? "SIPs" : "SIP", box);
@@ -98,7 +100,8 @@ static void write_use(struct picture_pen *pen, const struct picture_link *link)
     if (link->count > 1)
         fprintf(out, "%" PRIu32 " links ", link->count);
     pen_put_text(out, kind->name);
-    fprintf(out, ", %.6g GB/s%s", kind->gbs, link->count > 1 ? " each" : "");
+    fprintf(out, ", %.6g GB/s%s%s", kind->gbs, link->count > 1 ? " each" : "",
+            link->failed ? ": failed" : "");
     if (p->time_ps <= 0)
         return;
     fprintf(out, "\n%" PRIu64 " bytes%s\n%sbusy %.3g %% of the time, %.3f ns", link->bytes,
@@ -111,10 +114,13 @@ static void write_use(struct picture_pen *pen, const struct picture_link *link)
 static void begin_path(struct picture_pen *pen, const struct picture_link *link, struct pen_line at)
 {
     const bool used = pen->picture->time_ps > 0;
-    fprintf(pen->out, "<path class=\"%s%u\" d=\"M%.5g %.5gL%.5g %.5g", used ? "u" : "k",
-            used ? pen_link_class(picture_busy(pen->picture, link))
-                 : (unsigned)link->kind % PEN_KIND_COLOURS,
-            at.x0, at.y0, at.x1, at.y1);
+    const unsigned class = used ? pen_link_class(picture_busy(pen->picture, link))
+                                : (unsigned)link->kind % PEN_KIND_COLOURS;
+    if (link->failed)
+        fputs("<path class=\"failed\"", pen->out);
+    else
+        fprintf(pen->out, "<path class=\"%s%u\"", used ? "u" : "k", class);
+    fprintf(pen->out, " d=\"M%.5g %.5gL%.5g %.5g", at.x0, at.y0, at.x1, at.y1);
     if (at.has_more)
         fprintf(pen->out, "M%.5g %.5gL%.5g %.5g", at.more_x0, at.more_y0, at.more_x1, at.more_y1);
     fputc('"', pen->out);
@@ -148,7 +154,7 @@ void pen_link(struct picture_pen *pen, const struct picture_link *link, struct p
     fprintf(pen->out, " id=\"%slink-%s-%s%s", pen->prefix, a, b, side);
     if (before != link && before->from == link->from && before->to == link->to &&
         before->side == link->side)
-        fprintf(pen->out, "-%u", link->kind);
+        fprintf(pen->out, "-%u%s", link->kind, link->failed ? "-failed" : "");
     fprintf(pen->out, "\" data-link=\"%s&gt;%s%s\"><title>%s → %s", a, b, side,
             pen_node(pen, link->from, from), pen_node(pen, link->to, to));
     write_use(pen, link);

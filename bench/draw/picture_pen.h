@@ -29,13 +29,14 @@ uint32_t pen_work_class(double share);
 
 /* From light to dark, so that they keep their order in grey. ColorBrewer's YlOrBr, which
  * colour-blind readers can distinguish; Okabe and Ito's colours for kinds. */
+#define PEN_FAILED_COLOUR "#d7003a"
 extern const char *const pen_link_colour[PEN_LINK_CLASSES],
     *const pen_kind_colour[PEN_KIND_COLOURS];
 
 /* Writes text escaped for XML. */
 void pen_put_text(FILE *out, const char *text);
-/* "SIP 3", "SIPs 0-15", "cube 5 of SIP 3", "switch 2". */
-enum { PEN_NODE_BYTES = 48 };
+/* "SIP 3", "SIPs 0-15", "cube 5 of SIP 3", "switch 2", "switch leaf.2". */
+enum { PEN_NODE_BYTES = 56 };
 const char *pen_node(const struct picture_pen *pen, uint32_t node, char text[PEN_NODE_BYTES]);
 
 /* A stretch from one point to another; a second one for links that are two stubs. */

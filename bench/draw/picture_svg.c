@@ -10,11 +10,10 @@
 enum {
     BOXES_MAX = 1024,
     LINES_MAX = 12000, /* of a machine that is no product */
-    FINE_LINES = 60,   /* with more, they are fine, */
-    THIN_LINES = 600,  /* and with still more they are thin */
+
     GRAPHVIZ_MS = 20000,
     LEGEND_PX = 20,
-    LEGEND_LINES = 8,
+    LEGEND_LINES = 9,
     WIDTH_MIN_PX = 800, /* of the widest line of the legend */
     PE_SHOWN = 2        /* of a corner */
 };
@@ -23,10 +22,8 @@ enum {
 static const char *const work_colour[PEN_WORK_CLASSES] = {"#f7fbff", "#deebf7", "#bdd7e7",
                                                           "#6baed6", "#3182bd", "#08519c"};
 
-static double link_width_px(const struct picture_layout *layout, const struct picture *picture)
+static double link_width_px(const struct picture_layout *layout)
 {
-    if (layout->places != NULL && picture->link_count > FINE_LINES)
-        return picture->link_count > THIN_LINES ? 0.8 : 2;
     return layout->detail == DETAIL_PES ? 5 : layout->detail == DETAIL_CUBES ? 3.6 : 3;
 }
 
@@ -52,6 +49,7 @@ static void write_style(struct picture_pen *pen)
         fprintf(out, ".cw-picture .w%u{fill:%s}", i, work_colour[i]);
     for (unsigned i = 0; i < PEN_KIND_COLOURS; i++)
         fprintf(out, ".cw-picture .k%u{stroke:%s;fill:none}", i, pen_kind_colour[i]);
+    fputs(".cw-picture .failed{stroke:" PEN_FAILED_COLOUR ";stroke-dasharray:2 3}", out);
     fputs(".cw-picture .w4+.pe,.cw-picture .w5+.pe{fill:#fff}</style>\n", out);
 }
 
@@ -249,6 +247,14 @@ static int legend_kinds(struct picture_pen *pen, double y, bool counts)
     return more;
 }
 
+static bool has_failed(const struct picture *p)
+{
+    for (size_t i = 0; i < p->link_count; i++)
+        if (p->links[i].failed)
+            return true;
+    return false;
+}
+
 static void draw_legend(struct picture_pen *pen)
 {
     const struct picture *const p = pen->whole;
@@ -278,6 +284,11 @@ static void draw_legend(struct picture_pen *pen)
                  : "Edged in red: the root cube, where reductions over cubes meet.");
     legend_text(pen, 44, y += LEGEND_PX, text);
     legend_text(pen, 44, y += LEGEND_PX, p->directions);
+    if (has_failed(p)) {
+        y += LEGEND_PX;
+        fprintf(pen->out, "<path class=\"failed\" d=\"M44 %.5gh18\"/>", y - 4);
+        legend_text(pen, 68, y, "Links that have failed.");
+    }
     if (pen->layout.note[0] != '\0') {
         snprintf(text, sizeof text, "In rows: %s.", pen->layout.note);
         legend_text(pen, 44, y + LEGEND_PX, text);
@@ -308,7 +319,9 @@ static int draw_picture(struct picture_pen *pen, struct cw_error *error)
     const double height =
         pen->layout.bottom + 60 + (LEGEND_LINES + legend_kinds(pen, 0, true)) * LEGEND_PX;
     FILE *const out = pen->out;
-    pen->line_px = link_width_px(&pen->layout, pen->picture);
+    pen->line_px = pen->layout.places != NULL && pen->layout.detail == DETAIL_CELL
+                       ? pen->layout.line_px
+                       : link_width_px(&pen->layout);
     fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" id=\"%spicture\" class=\"cw-picture\" "
             "width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" role=\"img\">\n",

@@ -287,7 +287,7 @@ static void draw_link(struct wiring *w, const struct picture_link *link)
     const uint32_t k = dim_between(w->l, link->from, link->to);
     if (k == NO_DIM)
         return; /* inside a box of several SIPs */
-    if (!has_bar(w->l, k)) {
+    if (!has_bar(w->l, k) || link->failed) {
         pen_link(w->pen, link, line_between(w, k, link->from, link->to));
         return;
     }
@@ -380,13 +380,14 @@ static void wire_straight(struct picture_pen *pen, const struct picture_link *li
             break;
         beside += 1.2;
     }
-    pen_shift(&line, beside * pen->line_px);
+    line.width_px = pen->layout.line_px;
+    pen_shift(&line, beside * line.width_px);
     pen_link(pen, link, line);
 }
 
 static void draw_switch_boxes(struct picture_pen *pen)
 {
-    char name[PICTURE_NODE_BYTES], title[PEN_NODE_BYTES];
+    char name[PICTURE_NODE_BYTES], title[PEN_NODE_BYTES], label[PICTURE_LABEL_BYTES];
     for (uint32_t i = 0; i < pen->picture->switch_count; i++) {
         const struct picture_rect at = picture_switch_box(&pen->layout, i);
         (void)picture_switch_name(pen->picture, i, name);
@@ -396,7 +397,8 @@ static void draw_switch_boxes(struct picture_pen *pen)
         fprintf(pen->out,
                 "<text class=\"small on\" x=\"%.5g\" y=\"%.5g\" text-anchor=\"middle\">%s</text>"
                 "<title>%s</title></g>\n",
-                middle_x(at), middle_y(at) + 3, name, pen_node(pen, picture_switch(i), title));
+                middle_x(at), middle_y(at) + 3, picture_switch_label(pen->picture, i, label),
+                pen_node(pen, picture_switch(i), title));
     }
 }
 

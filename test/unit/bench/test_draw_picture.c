@@ -12,6 +12,7 @@
 #include "bench/draw/picture_format.h"
 #include "bench/draw/picture_json.h"
 #include "bench/draw/picture_svg.h"
+#include "hw/topology/broken.h"
 #include "hw/topology/topology.h"
 
 struct machine {
@@ -19,6 +20,13 @@ struct machine {
     const char *set[2];
     size_t links; /* between SIPs and switches, one way */
 };
+
+/* Two leaves, the first with two cables to each of its SIPs, a spine, and a link one way. */
+static const char graph[] =
+    "system.sips.topology={graph: {sips: 4, switches: [{name: leaf, count: 2}, {name: spine}], "
+    "classes: {down: {bw_gbs: 50}, up: {bw_gbs: 100}, shortcut: {bw_gbs: 10}}, links: ["
+    "{from: 0-1, to: leaf.0, class: down, cables: 2}, {from: 2-3, to: leaf.1, class: down}, "
+    "{from: leaf.0-1, to: spine, class: up}, {from: 0, to: 3, class: shortcut, one_way: true}]}}";
 
 /* Links counted by hand: rings of n have 2 n, of 2 SIPs 4; lines 2 (n - 1); a switch 2 n. */
 static const struct machine machines[] = {
@@ -42,6 +50,9 @@ static const struct machine machines[] = {
      {"system.sips.topology=[{ring_1d: 50}, {switch: 4}, {mesh_2d_no_wrap: [2, 3]}]",
       "system.sips.count=1200"},
      24 * 100 + 300 * 8 + 200 * 14},
+    {NULL, {graph}, 2 * (2 * 2 + 2 + 2) + 1},
+    {NULL, {graph, "faults={cut: {links: 0->3, failed: true}}"}, 17},
+    {NULL, {"faults={cut: {links: 0-1, failed: true}}"}, 16},
 };
 
 static struct config *machine_of(const struct machine *m)
@@ -152,13 +163,15 @@ static void outlets_find_their_links(void **state)
         struct picture *const picture = picture_create(hw, 0, &error);
         for (uint32_t stop = 0; stop < hw_stops(hw); stop++)
             for (uint32_t outlet = 0; outlet < hw_outlets_of(hw, stop); outlet++) {
-                const struct hw_hop hop = hw_hop(hw, stop, outlet);
+                const struct hw_hop hop = hw_hop(hw_whole(hw), stop, outlet);
                 const struct picture_link *const there =
                     picture_outlet(picture, node_of_stop(hw, stop), outlet);
                 assert_int_equal(there == NULL, hop.link == HW_LINK_KINDS);
                 if (there == NULL)
                     continue;
                 assert_int_equal(there->to, node_of_stop(hw, hop.to));
+                if (hop.back == HW_ONE_WAY)
+                    continue;
                 const struct picture_link *const back =
                     picture_outlet(picture, there->to, hop.back);
                 assert_non_null(back);
@@ -271,6 +284,14 @@ static char *graph_of(const struct picture *picture, enum picture_format format)
     return text;
 }
 
+static size_t times_in(const char *text, const char *words)
+{
+    size_t count = 0;
+    for (const char *at = text; (at = strstr(at, words)) != NULL; at += strlen(words))
+        count++;
+    return count;
+}
+
 /* Two SIPs in a ring have two links each way, of 100 GB/s and 20 ns; after 1 us one was busy for
  * 405 ns. */
 static void a_graph_has_the_attributes_of_its_links(void **state)
@@ -314,11 +335,68 @@ static void a_graph_has_the_attributes_of_its_links(void **state)
                                  "<attvalue for=\"kind\" value=\"sip_link\"/>"
                                  "<attvalue for=\"gbs\" value=\"100\"/>"
                                  "<attvalue for=\"latency_ns\" value=\"20\"/>"
+                                 "<attvalue for=\"failed\" value=\"false\"/>"
                                  "<attvalue for=\"bytes\" value=\"40500\"/>"
                                  "<attvalue for=\"busy_ns\" value=\"405\"/>"
                                  "<attvalue for=\"busy_percent\" value=\"40.5\"/>"
                                  "<attvalue for=\"longest_queue_ns\" value=\"1.5\"/>"
                                  "</attvalues></edge>"));
+    free(text);
+    picture_free(picture);
+    config_free(config);
+}
+
+/* Two links each way lead from SIP 0 to SIP 1 in the columns of two of the shipped machine. */
+static void failed_links_are_shown(void **state)
+{
+    (void)state;
+    struct cw_error error;
+    const struct machine broken = {NULL, {"faults={cut: {links: 0->1, failed: true}}"}, 16};
+    struct config *const config = machine_of(&broken);
+    struct picture *const picture = picture_create(&config->hw, 0, &error);
+    size_t failed = 0;
+    for (size_t i = 0; i < picture->link_count; i++) {
+        failed += picture->links[i].failed;
+        assert_true(!picture->links[i].failed ||
+                    (picture->links[i].from == 0 && picture->links[i].to == 1));
+    }
+    assert_int_equal(failed, 2);
+    char *text = graph_of(picture, PICTURE_DOT);
+    assert_int_equal(times_in(text, "failed=true, style=dotted, color=\"#d7003a\"];"), 2);
+    free(text);
+    text = graph_of(picture, PICTURE_GEXF);
+    assert_int_equal(times_in(text, "<attvalue for=\"failed\" value=\"true\"/>"), 2);
+    assert_int_equal(times_in(text, "<attvalue for=\"failed\" value=\"false\"/>"), 14);
+    free(text);
+    text = svg_of(picture);
+    assert_non_null(strstr(text, "Links that have failed."));
+    assert_non_null(strstr(text, "SIP 0 → SIP 1\n2 links sip_link, 100 GB/s each: failed</title>"));
+    assert_int_equal(times_in(text, "path class=\"failed\""), 2); /* and the legend's */
+    free(text);
+    picture_free(picture);
+    config_free(config);
+}
+
+/* Names of the graph, and lines of its kinds side by side. */
+static void switches_have_the_names_of_a_graph(void **state)
+{
+    (void)state;
+    struct cw_error error;
+    const struct machine named = {NULL, {graph}, 17};
+    struct config *const config = machine_of(&named);
+    struct picture *const picture = picture_create(&config->hw, 0, &error);
+    char *text = graph_of(picture, PICTURE_DOT);
+    assert_non_null(strstr(text, "  x1 [label=\"leaf.1\", kind=\"switch\", shape=ellipse];\n"
+                                 "  x2 [label=\"spine\", kind=\"switch\", shape=ellipse];\n"));
+    free(text);
+    text = graph_of(picture, PICTURE_GEXF);
+    assert_non_null(strstr(text, "<node id=\"x0\" label=\"leaf.0\">"));
+    free(text);
+    text = svg_of(picture);
+    assert_non_null(strstr(text, ">leaf.1</text><title>switch leaf.1</title></g>"));
+    assert_non_null(strstr(text, "SIP 0 → switch leaf.0\n2 links down, 50 GB/s each</title>"));
+    assert_non_null(strstr(text, "data-link=\"0&gt;3\"><title>SIP 0 → SIP 3\nshortcut, 10 GB/s<"));
+    assert_null(strstr(text, "\"3&gt;0\""));
     free(text);
     picture_free(picture);
     config_free(config);
@@ -364,14 +442,6 @@ static void on_gexf(void *arg, const char *name, const char **attributes)
     assert_non_null(json_object_get(gexf->nodes, value_of(attributes, "target")));
 }
 
-static size_t times_in(const char *text, const char *words)
-{
-    size_t count = 0;
-    for (const char *at = text; (at = strstr(at, words)) != NULL; at += strlen(words))
-        count++;
-    return count;
-}
-
 /* Every SIP and switch is a node, every link an edge between nodes, with attributes that are
  * declared. */
 static void graphs_are_whole(void **state)
@@ -394,7 +464,7 @@ static void graphs_are_whole(void **state)
             XML_ParserFree(parser);
             assert_int_equal(json_object_size(gexf.nodes), nodes);
             assert_int_equal(json_object_size(gexf.edges), machines[i].links);
-            assert_int_equal(json_object_size(gexf.attributes), used ? 7 : 3);
+            assert_int_equal(json_object_size(gexf.attributes), used ? 8 : 4);
             json_decref(gexf.nodes);
             json_decref(gexf.edges);
             json_decref(gexf.attributes);
@@ -463,6 +533,8 @@ int main(void)
         cmocka_unit_test(json_gives_the_same_drawing),
         cmocka_unit_test(folding_loses_nothing),
         cmocka_unit_test(a_graph_has_the_attributes_of_its_links),
+        cmocka_unit_test(failed_links_are_shown),
+        cmocka_unit_test(switches_have_the_names_of_a_graph),
         cmocka_unit_test(graphs_are_whole),
         cmocka_unit_test(other_json_is_refused),
     };
