@@ -76,8 +76,7 @@ uint32_t graph_list_add(struct graph_list *list, const struct hw_graph_link *lin
 uint32_t graph_list_join(struct graph_list *list, uint32_t from, uint32_t to, uint32_t class,
                          uint32_t cables)
 {
-    const enum hw_link_kind kind =
-        class == GRAPH_LIST_FULL ? HW_LINK_SIP_LINK : (enum hw_link_kind)(HW_LINK_CLASS_1 + class);
+    const enum hw_link_kind kind = graph_list_link_kind(class);
     const struct hw_graph_link link = {.from = {.stop = from, .port = HW_PORT_NONE},
                                        .to = {.stop = to, .port = HW_PORT_NONE},
                                        .link = kind,

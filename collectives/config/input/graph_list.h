@@ -49,6 +49,12 @@ void graph_list_free(struct graph_list *list); /* what it points to */
 
 /* A class of links by its name, added if it is new. `figures` may be NULL: none are given yet. */
 uint32_t graph_list_class(struct graph_list *list, const char *name, const struct level *figures);
+/* Links of a class by its number; GRAPH_LIST_FULL: of `links.sip_link`. */
+static inline enum hw_link_kind graph_list_link_kind(uint32_t class)
+{
+    return class == GRAPH_LIST_FULL ? HW_LINK_SIP_LINK
+                                    : (enum hw_link_kind)(HW_LINK_CLASS_1 + class);
+}
 /* A kind of `count` switches more. Its switches get the next numbers. */
 uint32_t graph_list_kind(struct graph_list *list, const char *name, uint32_t count);
 /* The stop of switch `index` of a kind. `sips` is known by now. */

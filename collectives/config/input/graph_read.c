@@ -1,6 +1,7 @@
 /*
  * graph_read.c: reads a graph of SIPs and switches (graph_read.h). First what other keys name:
- * SIPs, kinds of switches, classes; then links, and what holds for all.
+ * SIPs, kinds of switches, classes; then links, and what holds for all. A rule (graph_rules.h)
+ * comes before switches and links of the file's own.
  */
 #include "collectives/config/input/graph_read.h"
 
@@ -11,10 +12,13 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "collectives/config/input/graph_rules.h"
+
 struct graph_reader {
     struct config_loader *loader;
     const char *path;
     struct graph_list *list;
+    uint32_t kinds_of_rule; /* the first kinds of switches, which a rule has made */
 };
 
 /* Stops, of one end of a link. */
@@ -170,10 +174,16 @@ static bool read_kind(struct graph_reader *reader, const struct config_node *nod
         (named != NULL && !read_name(reader, "name", named, name, sizeof name)) ||
         (counted != NULL && !read_count(reader, "count", counted, 1, HW_SIPS_MAX, &count)))
         return false;
-    for (uint32_t i = 0; i < reader->list->kinds; i++)
-        if (strcmp(reader->list->kind[i].name, name) == 0)
-            return graph_reject(reader, node, "kinds of switches with different names");
-    const uint32_t number = graph_list_kind(reader->list, name, count);
+    uint32_t number = 0;
+    while (number < reader->list->kinds && strcmp(reader->list->kind[number].name, name) != 0)
+        number++;
+    if (number < reader->kinds_of_rule && counted != NULL)
+        return graph_reject(reader, counted, "no count, since the rule says how many %s there are",
+                            name);
+    if (number >= reader->kinds_of_rule && number < reader->list->kinds)
+        return graph_reject(reader, node, "kinds of switches with different names");
+    if (number == reader->list->kinds)
+        number = graph_list_kind(reader->list, name, count);
     if (number == GRAPH_LIST_FULL) {
         config_error(reader->loader, node->place, "%s: %s; legal: at most %d", reader->path,
                      reader->list->why, HW_SWITCH_KINDS);
@@ -436,6 +446,32 @@ static bool read_links(struct graph_reader *reader, const struct config_node *no
     return true;
 }
 
+/* Every class that the file names has links. */
+static bool check_classes(const struct graph_reader *reader, const struct config_node *classes)
+{
+    const struct graph_list *const list = reader->list;
+    bool used[HW_CLASSES_MAX] = {false};
+    char known[300] = "";
+    for (uint32_t i = 0; i < list->links; i++) {
+        if (list->link[i].link >= HW_LINK_CLASS_1)
+            used[list->link[i].link - HW_LINK_CLASS_1] = true;
+        if (list->link[i].back >= HW_LINK_CLASS_1)
+            used[list->link[i].back - HW_LINK_CLASS_1] = true;
+    }
+    for (uint32_t c = 0; c < list->classes; c++)
+        if (used[c])
+            snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s",
+                     known[0] != '\0' ? ", " : "", list->class[c].name);
+    for (uint32_t c = 0; c < list->classes; c++)
+        if (!used[c]) {
+            config_error(reader->loader, classes->place,
+                         "%s: class %s has no links; classes that have: %s", reader->path,
+                         list->class[c].name, known[0] != '\0' ? known : "none");
+            return false;
+        }
+    return true;
+}
+
 /* No switch has more cables than ports. */
 static bool check_ports(const struct graph_reader *reader, const struct config_node *node)
 {
@@ -498,6 +534,7 @@ static bool read_dimensions(struct graph_reader *reader, const struct config_nod
     uint64_t product = 1;
     if (node->kind != CONFIG_SEQUENCE || node->first == NULL)
         return graph_reject(reader, node, "dimensions: a list of sizes, such as [4, 2]");
+    list->dims = 0; /* those of a rule */
     for (const struct config_node *item = node->first; item != NULL; item = item->next) {
         if (list->dims == HW_SIP_DIMS_MAX)
             return graph_reject(reader, item, "dimensions: at most %d sizes", HW_SIP_DIMS_MAX);
@@ -566,36 +603,53 @@ static bool read_transit(struct graph_reader *reader, const struct config_node *
     return read;
 }
 
+/* The graph's rule, if it has one. */
+static bool read_rule(struct graph_reader *reader, const struct config_node *node)
+{
+    for (const struct config_node *key = node->first; key != NULL; key = key->next)
+        if (graph_rule_is(key->text) &&
+            !graph_rule_read(reader->loader, reader->path, key, reader->list))
+            return false;
+    reader->kinds_of_rule = reader->list->kinds;
+    if (reader->list->why == NULL)
+        return true;
+    config_error(reader->loader, node->place, "%s: %s", reader->path, reader->list->why);
+    return false;
+}
+
 static bool read_graph(struct graph_reader *reader, const struct config_node *node)
 {
-    static const char *const known[] = {"sips",    "switches",   "classes",     "links",
-                                        "routes",  "dimensions", "coordinates", "directions",
-                                        "transit", NULL};
+    static const char *const known[] = {"sips",    "switches",       "classes",     "links",
+                                        "routes",  "dimensions",     "coordinates", "directions",
+                                        "transit", GRAPH_RULE_NAMES, NULL};
     static const struct {
         const char *key;
         bool (*read)(struct graph_reader *reader, const struct config_node *node);
-    } section[] = {{"switches", read_kinds},        {"classes", read_classes},
-                   {"links", read_links},           {"routes", read_routes},
-                   {"dimensions", read_dimensions}, {"directions", read_directions},
-                   {"transit", read_transit}};
+    } section[] = {{"switches", read_kinds},        {"links", read_links},
+                   {"routes", read_routes},         {"dimensions", read_dimensions},
+                   {"directions", read_directions}, {"transit", read_transit}};
     if (node->kind != CONFIG_MAPPING)
         return graph_reject(reader, node, "a graph, such as {sips: 2, links: [{from: 0, to: 1}]}");
-    const struct config_node *const sips = graph_find(node, "sips"), *const coordinates =
-                                                                         graph_find(node,
-                                                                                    "coordinates");
+    const struct config_node *const sips = graph_find(node, "sips"),
+                                    *const coordinates = graph_find(node, "coordinates"),
+                                    *const classes = graph_find(node, "classes");
     if (!check_keys(reader, node, "a graph", known))
         return false;
-    if (sips == NULL)
-        return graph_reject(reader, node, "sips: the number of SIPs");
-    if (!read_count(reader, "sips", sips, 1, HW_UNFOLDED_SIPS_MAX, &reader->list->sips))
+    if (sips != NULL &&
+        !read_count(reader, "sips", sips, 1, HW_UNFOLDED_SIPS_MAX, &reader->list->sips))
         return false;
+    if ((classes != NULL && !read_classes(reader, classes)) || !read_rule(reader, node))
+        return false;
+    if (reader->list->sips == 0)
+        return graph_reject(reader, node, "sips: the number of SIPs; or a rule: %s",
+                            graph_rule_names);
     for (uint32_t i = 0; i < sizeof section / sizeof *section; i++) {
         const struct config_node *const value = graph_find(node, section[i].key);
         if (value != NULL && !section[i].read(reader, value))
             return false;
     }
     return (coordinates == NULL || read_coordinates(reader, coordinates)) &&
-           check_ports(reader, node);
+           (classes == NULL || check_classes(reader, classes)) && check_ports(reader, node);
 }
 
 /* ---- the mapping under the key --------------------------------------------------------------- */
@@ -686,7 +740,7 @@ const struct graph_source *graph_read(struct config_loader *loader, const char *
                                       const struct config_node *node)
 {
     struct graph_source *const source = config_arena_alloc(loader->arena, sizeof *source);
-    struct graph_reader reader = {loader, path, source != NULL ? &source->list : NULL};
+    struct graph_reader reader = {loader, path, source != NULL ? &source->list : NULL, 0};
     const struct config_node *graph = graph_find(node, "graph");
     if (source == NULL)
         return NULL;
