@@ -12,7 +12,9 @@
 #define HW_ROUTE_POLICIES(ROW)                                                                     \
     ROW(LISTED, listed)                                                                            \
     ROW(DIMENSION_ORDER, dimension_order)                                                          \
-    ROW(DESTINATION_DIGITS, destination_digits)
+    ROW(DESTINATION_DIGITS, destination_digits)                                                    \
+    ROW(MINIMAL, minimal)                                                                          \
+    ROW(VALIANT, valiant)
 #define HW_ROUTE_POLICY_MEMBER(NAME, name) HW_ROUTES_##NAME,
 enum hw_route_policy { HW_ROUTE_POLICIES(HW_ROUTE_POLICY_MEMBER) HW_ROUTES_KINDS };
 extern const char *const hw_route_policy_name[HW_ROUTES_KINDS];
@@ -38,8 +40,12 @@ struct hw_graph_given {
     const uint8_t *switch_kind; /* [switches] number of its kind; NULL: all are of the first */
     const bool *ends; /* [sips] nothing goes through this SIP to another; NULL: through all */
     enum hw_route_policy policy;
+    uint64_t seed;           /* of HW_ROUTES_VALIANT */
     enum hw_sip_lines lines; /* of the global directions, which go along the dimensions */
     uint32_t dims, dim[HW_SIP_DIMS_MAX]; /* sizes of the dimensions, the inner first; 0: none */
+    /* A stop's name, written into `text` or not; for messages. NULL: "SIP 3", "switch 0". */
+    const char *(*stop_name)(const void *names, uint32_t stop, char *text, size_t bytes);
+    const void *names;
 };
 
 /* The graph as a topology, to be freed with hw_graph_free(). NULL: `why` says what is wrong, in

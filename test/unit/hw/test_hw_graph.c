@@ -3,7 +3,11 @@
  * the same machine; routes of random graphs arrive over as few links as there are.
  */
 #include "test/support/test_hw_support.h"
+#include "test/support/sanitized.h"
 #include "test/support/test_machines.h"
+
+#include <stdlib.h>
+#include <time.h>
 
 #include "hw/route.h"
 #include "hw/topology/graph.h"
@@ -187,12 +191,14 @@ static void count_ways(struct random_graph *r)
 /* Connected mostly: a tree, and more links, some parallel, some one way. */
 static void draw(struct random_graph *r, uint64_t *rng)
 {
-    *r = (struct random_graph){
-        .given = {.sips = 1 + below(rng, 20),
-                  .switches = below(rng, 12),
-                  .links = r->link,
-                  .ends = r->ends,
-                  .policy = below(rng, 2) == 0 ? HW_ROUTES_LISTED : HW_ROUTES_DESTINATION_DIGITS}};
+    static const enum hw_route_policy policies[] = {HW_ROUTES_LISTED, HW_ROUTES_DESTINATION_DIGITS,
+                                                    HW_ROUTES_MINIMAL, HW_ROUTES_VALIANT};
+    *r = (struct random_graph){.given = {.sips = 1 + below(rng, 20),
+                                         .switches = below(rng, 12),
+                                         .links = r->link,
+                                         .ends = r->ends,
+                                         .policy = policies[below(rng, 4)],
+                                         .seed = below(rng, 3)}};
     const uint32_t stops = r->given.sips + r->given.switches;
     for (uint32_t sip = 0; sip < r->given.sips; sip++)
         r->ends[sip] = below(rng, 8) == 0;
@@ -234,6 +240,26 @@ static void check_links(const struct random_graph *r, const struct hw_config *hw
     assert_int_equal(hops, listed);
 }
 
+/* A shortest way to the destination; by way of another stop, a shortest way to that one before. */
+static void check_route(const struct random_graph *r, const struct hw_config *hw, uint32_t from,
+                        uint32_t to, uint32_t key)
+{
+    uint32_t steps = 0, by = from;
+    bool passed = r->given.policy != HW_ROUTES_VALIANT;
+    for (uint32_t at = from; at != to; steps++) {
+        assert_true(at == from || hw_is_switch(hw, at) || !r->ends[at]);
+        assert_true(steps <= 2 * GRAPH_STOPS_MAX);
+        key = hw_route_key_at(hw, at, key);
+        if (!passed && (key & HW_ROUTE_KEY_PASSED)) {
+            passed = true;
+            by = at;
+            assert_int_equal(steps, r->steps[from][by]);
+        }
+        at = hw_hop(hw, at, hw_route_exit(hw, at, to, key)).to;
+    }
+    assert_int_equal(steps, passed ? r->steps[from][by] + r->steps[by][to] : r->steps[from][to]);
+}
+
 static void routes_of_graphs_are_shortest(void **state)
 {
     (void)state;
@@ -255,13 +281,7 @@ static void routes_of_graphs_are_shortest(void **state)
         check_links(&r, &hw);
         for (uint32_t from = 0; from < hw.sip_count; from++)
             for (uint32_t to = 0; to < hw.sip_count; to++) {
-                uint32_t steps = 0;
-                for (uint32_t at = from; at != to; steps++) {
-                    assert_true(steps < r.steps[from][to]);
-                    assert_true(at == from || hw_is_switch(&hw, at) || !r.ends[at]);
-                    at = hw_hop(&hw, at, hw_route_exit(&hw, at, to, 0)).to;
-                }
-                assert_int_equal(steps, r.steps[from][to]);
+                check_route(&r, &hw, from, to, hw_route_key(&hw, from, to, i % 3));
             }
         whole++;
         hw_graph_free(graph);
@@ -269,11 +289,225 @@ static void routes_of_graphs_are_shortest(void **state)
     assert_in_range(whole, 500, 2900);
 }
 
+/* ---- equal ways ------------------------------------------------------------------------------ */
+
+static const char *name_of(const void *names, uint32_t stop, char *text, size_t bytes)
+{
+    snprintf(text, bytes, "%s%u", (const char *)names, stop);
+    return text;
+}
+
+static void cut_off_places_are_named(void **state)
+{
+    (void)state;
+    struct random_graph r = {.given = {.sips = 3, .switches = 1, .links = r.link, .ends = r.ends}};
+    char why[HW_GRAPH_WHY_BYTES];
+    add_link(&r, 0, 3, false);
+    add_link(&r, 1, 3, false);
+    add_link(&r, 2, 3, true); /* SIP 2 only sends */
+    assert_null(hw_graph_create(&r.given, why));
+    assert_string_equal(why, "no way leads from SIP 0 to SIP 2");
+    r.given.stop_name = name_of;
+    r.given.names = "node ";
+    assert_null(hw_graph_create(&r.given, why));
+    assert_string_equal(why, "no way leads from node 0 to node 2");
+    /* through an end there is no way either */
+    r.given.link_count = 0;
+    add_link(&r, 0, 1, false);
+    add_link(&r, 1, 2, false);
+    r.ends[1] = true;
+    assert_null(hw_graph_create(&r.given, why));
+    assert_non_null(strstr(why, "no way leads from node "));
+    r.ends[1] = false;
+    struct hw_topology_ops *const graph = hw_graph_create(&r.given, why);
+    assert_non_null(graph);
+    hw_graph_free(graph);
+}
+
+/* Eight SIPs at two switches that eight cables join: keys of 4,000 queues use each cable, none more
+ * than twice as much as the mean. By way of others, each of the SIPs but the ends of the queue. */
+static void keys_use_all_ways(void **state)
+{
+    (void)state;
+    struct random_graph r = {.given = {.sips = 8, .switches = 2, .links = r.link, .ends = r.ends}};
+    char why[HW_GRAPH_WHY_BYTES];
+    for (uint32_t sip = 0; sip < 8; sip++)
+        add_link(&r, sip, 8 + sip / 4, false);
+    for (uint32_t cable = 0; cable < 8; cable++)
+        add_link(&r, 8, 9, false);
+    for (uint32_t digits = 0; digits < 2; digits++) {
+        uint32_t used[20] = {0};
+        r.given.policy = digits ? HW_ROUTES_DESTINATION_DIGITS : HW_ROUTES_MINIMAL;
+        struct hw_topology_ops *const graph = hw_graph_create(&r.given, why);
+        assert_non_null(graph);
+        struct hw_config hw = default_machine();
+        hw.sip_count = 8;
+        hw = graph_of(&hw, graph, &r.given);
+        assert_int_equal(graph->hashes, !digits);
+        for (uint32_t queue = 0; queue < 4000; queue++)
+            used[hw_route_exit(&hw, 8, 4 + queue % 4,
+                               hw_route_key(&hw, queue / 8, 4, queue % 8))]++;
+        for (uint32_t outlet = 4; outlet < 12; outlet++) /* after those to SIPs 0 to 3 */
+            if (!digits)
+                assert_in_range(used[outlet], 250, 1000);
+            else /* SIPs 4 to 7 have four digits of eight */
+                assert_int_equal(used[outlet], outlet >= 8 ? 1000 : 0);
+        hw_graph_free(graph);
+    }
+}
+
+/* Every two of eight SIPs are joined: by way of each of the others, or straight on. */
+static void ways_by_others_lead_over_all(void **state)
+{
+    (void)state;
+    struct random_graph r = {
+        .given = {.sips = 8, .links = r.link, .ends = r.ends, .policy = HW_ROUTES_VALIANT}};
+    char why[HW_GRAPH_WHY_BYTES];
+    uint32_t by[8] = {0}, seeds_differ = 0, before[100];
+    for (uint32_t a = 0; a < 8; a++)
+        for (uint32_t b = a + 1; b < 8; b++)
+            add_link(&r, a, b, false);
+    r.ends[6] = true; /* nothing goes through it */
+    for (r.given.seed = 0; r.given.seed < 2; r.given.seed++) {
+        struct hw_topology_ops *const graph = hw_graph_create(&r.given, why);
+        assert_non_null(graph);
+        struct hw_config hw = default_machine();
+        hw.sip_count = 8;
+        hw = graph_of(&hw, graph, &r.given);
+        for (uint32_t queue = 0; queue < 100; queue++) {
+            const uint32_t key = hw_route_key_of(queue, 1, 0);
+            const uint32_t next = hw_hop(&hw, 0, hw_route_exit(&hw, 0, 1, key)).to;
+            by[next]++;
+            seeds_differ += r.given.seed > 0 && before[queue] != next;
+            before[queue] = next;
+        }
+        hw_graph_free(graph);
+    }
+    assert_int_equal(by[0] + by[6], 0);
+    for (uint32_t sip = 2; sip < 8; sip++)
+        assert_true(sip == 6 || by[sip] >= 10);
+    assert_true(seeds_differ > 50);
+}
+
+/* ---- large graphs ---------------------------------------------------------------------------- */
+
+struct large {
+    struct hw_graph_given given;
+    struct hw_graph_link *link;
+};
+
+static void join(struct large *l, uint32_t from, uint32_t to)
+{
+    l->link[l->given.link_count++] =
+        (struct hw_graph_link){.from = {.stop = from, .port = HW_PORT_NONE},
+                               .to = {.stop = to, .port = HW_PORT_NONE},
+                               .link = HW_LINK_SIP_LINK};
+}
+
+/* Three levels: 8 SIPs at a leaf, 32 leaves and 16 switches above them in a pod, and 64 spines
+ * above each of the 16. 64 pods are 16,384 SIPs and 4,096 switches. */
+static void fat_tree(struct large *l, uint32_t pods)
+{
+    const uint32_t sips = pods * 256, leaf = sips, up = leaf + pods * 32, spine = up + pods * 16;
+    l->given.sips = sips;
+    l->given.switches = pods * 48 + 1024;
+    for (uint32_t sip = 0; sip < sips; sip++)
+        join(l, sip, leaf + sip / 8);
+    for (uint32_t i = 0; i < pods * 32; i++)
+        for (uint32_t k = 0; k < 16; k++)
+            join(l, leaf + i, up + i / 32 * 16 + k);
+    for (uint32_t i = 0; i < pods * 16; i++)
+        for (uint32_t k = 0; k < 64; k++)
+            join(l, up + i, spine + i % 16 * 64 + k);
+}
+
+static void torus(struct large *l, uint32_t side)
+{
+    l->given.sips = side * side;
+    for (uint32_t sip = 0; sip < side * side; sip++) {
+        join(l, sip, sip - sip % side + (sip + 1) % side);
+        join(l, sip, (sip + side) % (side * side));
+    }
+}
+
+/* Routes of a sample arrive, over the least number of links. */
+static void check_large(const struct large *l, const struct hw_topology_ops *graph, bool is_torus,
+                        uint32_t side)
+{
+    struct hw_config hw = default_machine();
+    uint64_t rng = 7;
+    hw.sip_count = l->given.sips;
+    hw = graph_of(&hw, graph, &l->given);
+    for (uint32_t i = 0; i < 2000; i++) {
+        const uint32_t from = below(&rng, hw.sip_count), to = below(&rng, hw.sip_count);
+        const uint32_t key = hw_route_key_of(from, to, i % 3);
+        const uint32_t dx = (from + side - to % side) % side,
+                       dy = (from / side + side - to / side) % side;
+        const uint32_t in_torus =
+            (dx < side - dx ? dx : side - dx) + (dy < side - dy ? dy : side - dy);
+        const uint32_t in_tree = from == to               ? 0
+                                 : from / 8 == to / 8     ? 2
+                                 : from / 256 == to / 256 ? 4
+                                                          : 6;
+        uint32_t steps = 0;
+        for (uint32_t at = from; at != to; steps++)
+            at = hw_hop(&hw, at, hw_route_exit(&hw, at, to, key | HW_ROUTE_KEY_PASSED)).to;
+        assert_int_equal(steps, is_torus ? in_torus : in_tree);
+    }
+}
+
+static double cpu_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
+
+/* 16,384 SIPs and 4,096 switches take less than 5 s and 1 GiB; here 4,096 SIPs and 1,792 switches,
+ * since time and memory grow with the square. */
+static void large_graphs_are_quick(void **state)
+{
+    (void)state;
+    const char *const given = getenv("GRAPH_PODS");
+    const uint32_t pods = given != NULL ? (uint32_t)strtoul(given, NULL, 10) : 16;
+    const uint32_t side = pods >= 64 ? 128 : 64;
+    const double most_s = pods >= 64 ? 5 : 1.25;
+    for (enum hw_route_policy policy = 0; policy < HW_ROUTES_KINDS; policy++)
+        for (uint32_t is_torus = 0; is_torus < 2; is_torus++) {
+            struct large l = {.link = malloc((size_t)pods * 2048 * sizeof *l.link)};
+            char why[HW_GRAPH_WHY_BYTES];
+            assert_non_null(l.link);
+            l.given.links = l.link;
+            l.given.policy = policy;
+            if (is_torus)
+                torus(&l, side);
+            else
+                fat_tree(&l, pods);
+            if (policy == HW_ROUTES_DIMENSION_ORDER) {
+                l.given.dims = is_torus ? 2 : 0;
+                l.given.dim[0] = l.given.dim[1] = side;
+            }
+            const double before_s = cpu_seconds();
+            struct hw_topology_ops *const graph = policy == HW_ROUTES_DIMENSION_ORDER && !is_torus
+                                                      ? NULL
+                                                      : hw_graph_create(&l.given, why);
+            const double took_s = cpu_seconds() - before_s;
+            if (graph != NULL) {
+                print_message("%s, %s: %.2f s\n", is_torus ? "torus" : "fat tree",
+                              hw_route_policy_name[policy], took_s);
+                if (!sanitized)
+                    assert_true(took_s < most_s);
+                check_large(&l, graph, is_torus, side);
+            }
+            hw_graph_free(graph);
+            free(l.link);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_topology_is_the_same_as_a_list),
         cmocka_unit_test(routes_of_graphs_are_shortest),
+        cmocka_unit_test(cut_off_places_are_named),
+        cmocka_unit_test(keys_use_all_ways),
+        cmocka_unit_test(ways_by_others_lead_over_all),
+        cmocka_unit_test(large_graphs_are_quick),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
