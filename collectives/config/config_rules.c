@@ -198,6 +198,11 @@ static uint32_t machine_count(const struct config_tree *tree, const char *path)
     return config_given(value) ? (uint32_t)value->number.mantissa : 0;
 }
 
+static const char *stop_name(const void *list, uint32_t stop, char *text, size_t bytes)
+{
+    return graph_list_stop_name(list, stop, text, bytes);
+}
+
 /* Makes the topology of a graph, whose number of SIPs is the machine's. */
 static void join_graph(struct config_loader *loader, struct config_tree *tree,
                        const struct config_value *topology)
@@ -225,6 +230,9 @@ static void join_graph(struct config_loader *loader, struct config_tree *tree,
                                    .switch_kind = kinds,
                                    .ends = list->ends,
                                    .policy = list->routes,
+                                   .seed = list->seed,
+                                   .stop_name = stop_name,
+                                   .names = list,
                                    .lines = list->lines,
                                    .dims = list->dims};
     memcpy(given.dim, list->dim, sizeof given.dim);

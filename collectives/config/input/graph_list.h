@@ -39,6 +39,7 @@ struct graph_list {
     uint32_t links, room;
     bool *ends; /* [sips] SIPs through which nothing goes to another; NULL: through all */
     enum hw_route_policy routes;
+    uint32_t seed; /* of routes by way of others */
     enum hw_sip_lines lines;
     uint32_t dims, dim[HW_SIP_DIMS_MAX]; /* inner first */
     bool failed;                         /* out of memory */

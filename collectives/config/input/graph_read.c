@@ -617,17 +617,30 @@ static bool read_rule(struct graph_reader *reader, const struct config_node *nod
     return false;
 }
 
+/* Read after the routes. */
+static bool read_seed(struct graph_reader *reader, const struct config_node *node)
+{
+    if (reader->list->routes != HW_ROUTES_VALIANT)
+        return graph_reject(reader, node, "seed: only with routes: %s",
+                            hw_route_policy_name[HW_ROUTES_VALIANT]);
+    return read_count(reader, "seed", node, 0, UINT32_MAX, &reader->list->seed);
+}
+
 static bool read_graph(struct graph_reader *reader, const struct config_node *node)
 {
-    static const char *const known[] = {"sips",    "switches",       "classes",     "links",
-                                        "routes",  "dimensions",     "coordinates", "directions",
-                                        "transit", GRAPH_RULE_NAMES, NULL};
+    static const char *const known[] = {"sips",    "switches",   "classes",        "links",
+                                        "routes",  "dimensions", "coordinates",    "directions",
+                                        "transit", "seed",       GRAPH_RULE_NAMES, NULL};
     static const struct {
         const char *key;
         bool (*read)(struct graph_reader *reader, const struct config_node *node);
-    } section[] = {{"switches", read_kinds},        {"links", read_links},
-                   {"routes", read_routes},         {"dimensions", read_dimensions},
-                   {"directions", read_directions}, {"transit", read_transit}};
+    } section[] = {{"switches", read_kinds},
+                   {"links", read_links},
+                   {"routes", read_routes},
+                   {"dimensions", read_dimensions},
+                   {"directions", read_directions},
+                   {"transit", read_transit},
+                   {"seed", read_seed}};
     if (node->kind != CONFIG_MAPPING)
         return graph_reject(reader, node, "a graph, such as {sips: 2, links: [{from: 0, to: 1}]}");
     const struct config_node *const sips = graph_find(node, "sips"),
