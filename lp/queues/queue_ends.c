@@ -475,19 +475,19 @@ static int64_t credit_latency(const struct lp_plan *plan, uint32_t cube, uint32_
     int64_t ps = 0;
     const bool differs =
         is_between_sips(dir) &&
-        (plan->hw.sip_topology->lines == HW_SIP_LINES_OPEN || plan->hw.sip_topology->is_listed);
+        (plan->hw.sip_topology->lines == HW_SIP_LINES_OPEN || plan->hw.sip_topology->is_irregular);
     for (uint32_t sip = 0; sip < (differs ? plan->hw.sip_count : 1) && ps == 0; sip++)
         ps = credit_from(plan, (struct hw_place){sip, cube, pe}, dir);
     return ps;
 }
 
 /* Neighbours in the global directions may be several links apart, more in one SIP than in another,
- * where SIPs are more than a grid (hw/topology/sip_dims.h), or listed. */
+ * where SIPs are more than a grid (hw/topology/sip_dims.h), or irregular. */
 static bool compute_sip_credits(struct lp_plan *plan)
 {
     const uint32_t sip_pes = plan->by_sip_pes.value;
     const uint32_t sips = plan->fold == NULL ? plan->hw.sip_count : plan->fold->sips;
-    if (plan->hw.sip_dims.count < 2 && !plan->hw.sip_topology->is_listed)
+    if (plan->hw.sip_dims.count < 2 && !plan->hw.sip_topology->is_irregular)
         return true;
     plan->sip_credit_ps = calloc((size_t)sips * sip_pes * HW_PORTS, sizeof *plan->sip_credit_ps);
     int64_t *next = plan->sip_credit_ps;
