@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "hw/arithmetic.h"
-#include "hw/route.h"
 #include "hw/topology/graph_parts.h"
 #include "hw/topology/sip_dims.h"
 

@@ -45,6 +45,9 @@ enum hw_sip_lines {
 enum { HW_OUTLET_NONE = HW_PORTS, HW_OUTLETS_MAX = 256, HW_OUTLET_NAME_BYTES = 16 };
 #define HW_ONE_WAY UINT32_MAX
 
+/* A bit of a route's key (hw/route.h): the route has come to the stop by way of which it goes. */
+enum { HW_ROUTE_KEY_PASSED = 1 };
+
 /* A link outside SIPs, one way. */
 struct hw_hop {
     enum hw_link_kind link; /* its class; HW_LINK_KINDS: the outlet has no link */
