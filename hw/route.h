@@ -20,10 +20,8 @@ _Static_assert((int)HW_SLOT_MEMORIES == HW_MEMORY_NONE, "every memory may hold s
  * of graphs"). It is the same for all transfers from PE `src` to PE `dst` that have the same
  * `queue`: tiles and credits have the queue's direction at `dst`, all others HW_DIRS_MAX. So what
  * must not overtake each other takes one route: the credits of a queue, its tiles, the puts and
- * notifications from one PE to another. The lowest bit says that the route has come to the stop by
- * way of which it goes.
+ * notifications from one PE to another.
  */
-enum { HW_ROUTE_KEY_PASSED = 1 };
 uint32_t hw_route_key_of(uint32_t src, uint32_t dst, uint32_t queue);
 /* 0 where the topology has one route for all. */
 static inline uint32_t hw_route_key(const struct hw_config *hw, uint32_t src, uint32_t dst,
