@@ -6,7 +6,7 @@ VARIANT ?= release
 
 # Why each package is here: README.md, "Dependencies".
 PACKAGES := gcc make libck-dev libyaml-dev libjemalloc-dev libcmocka-dev libxxhash-dev \
-            libjansson-dev libjudy-dev libhwloc-dev libmetis-dev libsqlite3-dev libzstd-dev zlib1g-dev libexpat1-dev g++ pkg-config node-d3 graphviz
+            libjansson-dev libjudy-dev libhwloc-dev libmetis-dev libnlopt-dev libsqlite3-dev libzstd-dev zlib1g-dev libexpat1-dev g++ pkg-config node-d3 graphviz
 # Commands that tests call: they unpack files, read manual pages, completions and plots, and compute figures anew.
 TEST_PACKAGES := zstd mandoc man-db zsh fish gnuplot-nox python3
 

@@ -1,6 +1,6 @@
 # The program, its libraries, and what is generated for them.
 
-# METIS is not linked: the partitioner that needs it loads it (partition/metis_library.c).
+# METIS and NLopt are not linked: who needs them loads them (partition/metis_library.c, bench/calibrate/nlopt_library.c).
 LIBS_ARCHIVED := yaml jansson xxhash sqlite3 zstd z expat
 LIBS_SHARED := -lJudy -lhwloc $(LIBS_ALLOC) -lm -ldl
 LIBS := $(LIBS_ARCHIVED:%=-l%) $(LIBS_SHARED)

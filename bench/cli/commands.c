@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "bench/cli/cli.h"
+#include "bench/cli/cmd_calibrate.h"
 #include "bench/cli/cmd_check.h"
 #include "bench/cli/cmd_config.h"
 #include "bench/cli/cmd_list.h"
@@ -37,14 +38,23 @@ static const struct {
     enum command command;
     int (*main)(int argc, char **argv);
 } commands[] = {
-    {COMMAND_RUN, run_main},           {COMMAND_STEP, step_main},
-    {COMMAND_PHOLD, phold_main},       {COMMAND_CHECK, check_main},
-    {COMMAND_CONFIG, config_main},     {COMMAND_TOPO, topo_main},
-    {COMMAND_VERIFY, verify_main},     {COMMAND_BATCH, batch_main},
-    {COMMAND_REPLAY, replay_main},     {COMMAND_PLUGIN, plugin_main},
-    {COMMAND_COMPARE, compare_main},   {COMMAND_SWEEP, sweep_main},
-    {COMMAND_REPORT, report_main},     {COMMAND_LIST, list_main},
-    {COMMAND_WORKLOAD, workload_main}, {COMMAND_PERF, perf_main},
+    {COMMAND_RUN, run_main},
+    {COMMAND_STEP, step_main},
+    {COMMAND_PHOLD, phold_main},
+    {COMMAND_CHECK, check_main},
+    {COMMAND_CONFIG, config_main},
+    {COMMAND_TOPO, topo_main},
+    {COMMAND_VERIFY, verify_main},
+    {COMMAND_BATCH, batch_main},
+    {COMMAND_REPLAY, replay_main},
+    {COMMAND_PLUGIN, plugin_main},
+    {COMMAND_COMPARE, compare_main},
+    {COMMAND_SWEEP, sweep_main},
+    {COMMAND_REPORT, report_main},
+    {COMMAND_LIST, list_main},
+    {COMMAND_CALIBRATE, calibrate_main},
+    {COMMAND_WORKLOAD, workload_main},
+    {COMMAND_PERF, perf_main},
 };
 #define COMMANDS (sizeof commands / sizeof *commands)
 
@@ -55,7 +65,7 @@ static void print_usage(FILE *file)
           file);
     for (size_t i = 0; i < COMMANDS; i++) {
         const struct command_row *const row = command_row_of(commands[i].command);
-        fprintf(file, "  %-8s %s\n", row->name, row->summary);
+        fprintf(file, "  %-9s %s\n", row->name, row->summary);
     }
     fputs("\n'cubewarp COMMAND --help' lists a command's options; 'cubewarp --version' names the "
           "version.\n",

@@ -599,22 +599,46 @@ static bool is_per_rank(const struct table *table)
            (table->test.does == CCL_ALL_GATHER || table->test.does == CCL_ALL_TO_ALL);
 }
 
-static int64_t time_of(const struct measured *measured, uint64_t bytes, uint32_t ranks)
+/* How many times a size of a mean counts in a run; 0: the mean is of other ranks. */
+static uint32_t times_of(const struct measured *measured, const struct mean *mean, uint32_t ranks)
 {
-    const uint32_t wanted = choose_ranks(measured, ranks);
+    const struct table *const table = &measured->tables.table[mean->table];
+    if (table->ranks != choose_ranks(measured, ranks))
+        return 0;
+    return is_per_rank(table) ? (table->ranks > 0 ? table->ranks : ranks) : 1;
+}
+
+int64_t measured_time_ps(const struct measured *measured, uint64_t bytes, uint32_t ranks)
+{
     double sum_us = 0;
     uint32_t count = 0;
     for (size_t k = 0; k < measured->means; k++) {
         const struct mean *const mean = &measured->mean[k];
-        const struct table *const table = &measured->tables.table[mean->table];
-        const uint32_t times = is_per_rank(table) ? (table->ranks > 0 ? table->ranks : ranks) : 1;
-        if (table->ranks != wanted || times == 0 || mean->bytes != bytes / times ||
-            bytes % times != 0)
+        const uint32_t times = times_of(measured, mean, ranks);
+        if (times == 0 || mean->bytes != bytes / times || bytes % times != 0)
             continue;
         sum_us += mean->sum_us;
         count += mean->count;
     }
     return count > 0 ? llround(1e6 * sum_us / count) : 0;
+}
+
+size_t measured_sizes(const struct measured *measured, uint32_t ranks, uint64_t *sizes, size_t room)
+{
+    size_t count = 0;
+    for (size_t k = 0; k < measured->means; k++) {
+        const uint64_t bytes =
+            measured->mean[k].bytes * times_of(measured, &measured->mean[k], ranks);
+        size_t at = 0;
+        while (at < count && sizes[at] < bytes)
+            at++;
+        if (bytes == 0 || count == room || (at < count && sizes[at] == bytes))
+            continue;
+        memmove(&sizes[at + 1], &sizes[at], (count - at) * sizeof *sizes);
+        sizes[at] = bytes;
+        count++;
+    }
+    return count;
 }
 
 void measured_attach(const struct measured *measured, struct result *result)
@@ -633,6 +657,6 @@ void measured_attach(const struct measured *measured, struct result *result)
     for (size_t i = 0; i < result->row_count; i++) {
         struct result_row *const row = &result->rows[i];
         if (row->not_run == NULL)
-            row->measured_ps = time_of(measured, row->counted_bytes, row->ranks);
+            row->measured_ps = measured_time_ps(measured, row->counted_bytes, row->ranks);
     }
 }

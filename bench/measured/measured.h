@@ -39,6 +39,13 @@ void measured_free(struct measured *measured); /* NULL: nothing */
 /* Says what was not read, converted or wrong in the file, a line each. NULL: nowhere. */
 void measured_say(const struct measured *measured, FILE *file);
 
+/* The sizes with a time above 0 bytes, by the bytes that bandwidths count, of a run with so many
+ * ranks: ascending, at most `room`. Returns how many. */
+size_t measured_sizes(const struct measured *measured, uint32_t ranks, uint64_t *sizes,
+                      size_t room);
+/* The time at such a size; 0: there is none. */
+int64_t measured_time_ps(const struct measured *measured, uint64_t bytes, uint32_t ranks);
+
 /* Puts the measured times into the result's rows of the same size. The result borrows the path and
  * the notes. */
 void measured_attach(const struct measured *measured, struct result *result);

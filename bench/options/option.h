@@ -32,6 +32,7 @@ enum command {
     COMMAND_WORKLOAD_NEW = 262144,
     COMMAND_STEP = 4194304,
     COMMAND_WORKLOAD_CHECK = 524288,
+    COMMAND_CALIBRATE = 1048576,
     /* Which have parts instead of options. */
     COMMAND_PERF = 1024,
     COMMAND_WORKLOAD = 512,

@@ -10,6 +10,7 @@
 #include "bench/options/options_plugin.h"
 #include "bench/options/options_replay.h"
 #include "bench/options/options_report.h"
+#include "bench/options/options_calibrate.h"
 #include "bench/options/options_call.h"
 #include "bench/options/options_run.h"
 #include "bench/options/options_sweep.h"
@@ -43,6 +44,7 @@
 #define PERF(field)    AT(perf_options, field)
 #define COMPARE(field) AT(compare_options, field)
 #define SWEEP(field)   AT(sweep_options, field)
+#define FITS(field)    AT(calibrate_options, field)
 #define REPORT(field)  AT(report_options, field)
 #define NEW(field)     AT(workload_new_options, field)
 
@@ -559,6 +561,36 @@ const struct option_row option_rows[] = {
     {"quiet", 0, OPTION_SET, COMMAND_SWEEP, NULL,
      "say nothing, unless points are not done or have wrong data", SWEEP(quiet)},
 
+    /* calibrate */
+    {"preset", 0, OPTION_TEXT, COMMAND_CALIBRATE, "NAME",
+     "the machine: a preset's name or file; a study names its own", FITS(preset),
+     .group = "What is fitted"},
+    {"fit", 0, OPTION_TEXT, COMMAND_CALIBRATE, "KEYS",
+     "the keys to fit, between commas; a study's fit has bounds, starts and lists, too", FITS(fit)},
+    {"algorithm", 0, OPTION_TEXT, COMMAND_CALIBRATE, "NAME",
+     "the algorithm that was measured, or an MSCCL XML file (the configured one)", FITS(algorithm)},
+    {"dtype", 0, OPTION_TEXT, COMMAND_CALIBRATE, "TYPE", "the type that was measured (f16)",
+     FITS(dtype)},
+    {"set", 0, OPTION_OTHER, COMMAND_CALIBRATE, "KEY=VALUE",
+     "set one value of the configuration; may be repeated", FITS(sets), .repeats = true,
+     .read = calibrate_options_read_set},
+    {"measured-place", 0, OPTION_TEXT, COMMAND_CALIBRATE, "PLACE",
+     "which times, where there are both: in_place (default), out_of_place", FITS(place)},
+    {"starts", 0, OPTION_COUNT, COMMAND_CALIBRATE, "N",
+     "starts of the search: the configuration's values, and drawn ones (3)", FITS(starts), .min = 1,
+     .max = CALIBRATE_STARTS_MAX, .group = "The search"},
+    {"seed", 0, OPTION_COUNT, COMMAND_CALIBRATE, "N", "of the drawn starts (1)", FITS(seed),
+     .max = UINT32_MAX},
+    {"limit", 0, OPTION_OTHER, COMMAND_CALIBRATE, "TIME",
+     "end the search, and what follows it, after so long: 90, 90s, 15m or 2h (10m)", FITS(limit_s),
+     .read = options_read_duration},
+    {"jobs", 'j', OPTION_COUNT, COMMAND_CALIBRATE, "N", "rows that run at once (as many as cores)",
+     FITS(jobs), .min = 1, .max = 1024},
+    {"output", 'o', OPTION_OUTPUT_FILE, COMMAND_CALIBRATE, "FILE",
+     "write the fitted configuration, which --preset FILE takes", FITS(output),
+     .group = "What is written"},
+    {"quiet", 0, OPTION_SET, COMMAND_CALIBRATE, NULL, "no progress line", FITS(quiet)},
+
     /* workload check */
     {"set", 0, OPTION_OTHER, COMMAND_WORKLOAD_CHECK, "KEY=VALUE",
      "a key of the file, workload.parallel.tp=8, or of the machine; may be repeated",
@@ -792,6 +824,18 @@ static const struct command_row command_rows[] = {
      .examples = {"sweep configs/studies/first_look.yaml",
                   "sweep --dry-run configs/studies/scaling.yaml",
                   "sweep --extend --db results.sqlite study.yaml"}},
+    {COMMAND_CALIBRATE, "calibrate", "fit values of a configuration to measured times",
+     "[OPTION]... MEASURED... | STUDY.yaml",
+     "Finds the values of some keys with which simulated times are nearest to measured ones. The\n"
+     "tables are of the preset's algorithm; a study names an algorithm for each table, and bounds\n"
+     "for each key (bench/study/STUDY.md, \"Fits\"). It says what each key moves, which keys "
+     "cannot\n"
+     "be told apart, and how well curves are met that were left out.\n",
+     NULL, .name_width = REPLAY_NAMES, .letters = LETTERS_IN_FRONT,
+     .argument = calibrate_options_argument, .finish = calibrate_options_finish,
+     .examples = {"calibrate nccl.log --preset a100_8 --fit "
+                  "links.sip_link.bw_gbs,launch_static_ns -o mine.yaml",
+                  "calibrate --limit 5m mi300x.yaml -o mi300x_fitted.yaml"}},
     {COMMAND_COMPARE, "compare", "compare two results or studies: sizes, phases, links",
      "[OPTION]... A B",
      "Compares the result B with A, both of run --json: the time of each size, its phases and its\n"

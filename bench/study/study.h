@@ -49,6 +49,14 @@ struct study_axis {
     struct config_place place;
 };
 
+/* A key that `calibrate` moves. */
+struct study_fit {
+    const char *name;
+    double least, most, start;    /* NAN: not given; the bounds both or none */
+    struct study_settings values; /* that it is swept over; count 0: it is fitted */
+    struct config_place place;
+};
+
 /* A point: its value on each axis. */
 struct study_point {
     const uint32_t *at;               /* [axis_count] indices of values */
@@ -63,6 +71,8 @@ struct study {
     struct study_settings base;
     struct study_axis *axes;
     uint32_t axis_count;
+    struct study_fit *fits;
+    uint32_t fit_count;
     struct study_point *points;
     uint32_t point_count;
     char digest[STUDY_DIGEST_BYTES];

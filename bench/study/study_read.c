@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/study/study_fit.h"
 #include "bench/study/study_points.h"
 #include "bench/study/study_range.h"
 #include "bench/study/study_setting.h"
@@ -278,6 +279,7 @@ enum part {
     PART_ZIP,
     PART_EXCLUDE,
     PART_EQUAL_COST,
+    PART_FIT,
     PARTS
 };
 static const struct {
@@ -292,6 +294,7 @@ static const struct {
     [PART_ZIP] = {"zip", CONFIG_SEQUENCE, "a list of lists of axes"},
     [PART_EXCLUDE] = {"exclude", CONFIG_SEQUENCE, "a list of mappings from axes to values"},
     [PART_EQUAL_COST] = {"equal_cost", CONFIG_MAPPING, "a mapping with budget or of"},
+    [PART_FIT] = {"fit", CONFIG_MAPPING, "a mapping from keys to bounds or lists"},
 };
 
 static void find_parts(struct config_loader *loader, const struct config_node *root,
@@ -309,7 +312,7 @@ static void find_parts(struct config_loader *loader, const struct config_node *r
         if (part < 0)
             config_error(loader, at->place,
                          "unknown key %s of a study%s%s%s legal are study, about, base, axes, "
-                         "zip, exclude, equal_cost",
+                         "zip, exclude, equal_cost, fit",
                          text_quote_key(at->text, at->bytes, quoted),
                          nearest.best != NULL ? "; did you mean '" : "",
                          nearest.best != NULL ? nearest.best : "",
@@ -358,6 +361,8 @@ static void read_parts(struct config_loader *loader, struct study *study,
         read_axes(loader, study, found[PART_AXES]);
     if (found[PART_ZIP] != NULL)
         read_zip(loader, study, found[PART_ZIP]);
+    if (found[PART_FIT] != NULL)
+        study_fits_read(loader, study, found[PART_FIT]);
     if (loader->errors->count == 0 && !loader->arena->failed)
         study_points_make(loader, study, found[PART_EXCLUDE], found[PART_EQUAL_COST]);
 }

@@ -192,6 +192,20 @@ static void refuse_name(struct config_loader *loader, const struct config_node *
                      quoted);
 }
 
+bool study_setting_key(struct config_loader *loader, const struct config_node *name,
+                       const struct config_key **key)
+{
+    if (study_option(name->text) != NULL) {
+        config_error(loader, name->place, "%s is an option; expected a key of the configuration",
+                     name->text);
+        return false;
+    }
+    if (find_key(name->text, key))
+        return true;
+    refuse_name(loader, name);
+    return false;
+}
+
 /* ---- values ---------------------------------------------------------------------------------- */
 
 static bool is_flag_value(const struct config_node *value)

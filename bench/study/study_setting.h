@@ -6,6 +6,7 @@
 #define BENCH_STUDY_SETTING_H
 
 #include "bench/study/study.h"
+#include "collectives/config/config_schema.h"
 #include "collectives/config/input/config_parse.h"
 
 /*
@@ -17,6 +18,10 @@ bool study_setting_read(struct config_loader *loader, const struct config_node *
                         const struct config_node *value, struct study_setting *setting);
 /* The option of `run` of this name; NULL: there is none. */
 const struct option_row *study_option(const char *name);
+/* Whether the name is of a key of the configuration. *key: its row; NULL: its type is not known.
+ * False, with an error reported, if not. */
+bool study_setting_key(struct config_loader *loader, const struct config_node *name,
+                       const struct config_key **key);
 /* Whether an option or a key has this name; nothing is reported. */
 bool study_setting_is_known(const char *name);
 

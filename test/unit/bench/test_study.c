@@ -244,7 +244,7 @@ static void errors_have_place_and_remedy(void **state)
 {
     (void)state;
     bad("studi: s\nstudy: s\n", "1:1: unknown key 'studi' of a study; did you mean 'study'? legal "
-                                "are study, about, base, axes, zip, exclude, equal_cost");
+                                "are study, about, base, axes, zip, exclude, equal_cost, fit");
     bad("axes: {seed: [1]}\n", "1:1: the study has no name; expected study: NAME");
     bad("study: s\nbase:\n  bytess: 3\n",
         "3:3: unknown option or key 'bytess'; did you mean 'bytes'?");
