@@ -164,6 +164,68 @@ static void describe_machine(struct picture *p, const struct hw_config *hw, uint
     p->pes = hw_pes(hw);
 }
 
+/* The dimension in which two SIPs differ. dim_count: none, or several. */
+static uint32_t only_dim_between(const struct picture *p, uint32_t a, uint32_t b, uint32_t *steps)
+{
+    uint32_t found = p->dim_count;
+    for (uint32_t k = 0; k < p->dim_count; k++) {
+        const uint32_t size = p->dim[k].size, x = a % size, y = b % size;
+        if (x != y && found != p->dim_count)
+            return p->dim_count;
+        if (x != y) {
+            found = k;
+            *steps = x < y ? y - x : x - y;
+        }
+        a /= size;
+        b /= size;
+    }
+    return found;
+}
+
+/* Whether the dimensions tell all of a link; `base` is the first SIP of the switch that it leaves,
+ * and *dim the dimension of that switch, once it is known. */
+static bool fits_dims(const struct picture *p, const struct picture_link *link, uint32_t base,
+                      uint32_t *dim)
+{
+    uint32_t steps = 0;
+    if (!picture_is_sip(link->from)) {
+        const uint32_t k =
+            picture_is_sip(link->to) ? only_dim_between(p, base, link->to, &steps) : p->dim_count;
+        if (link->to == base)
+            return true;
+        *dim = *dim == p->dim_count ? k : *dim;
+        return k < p->dim_count && k == *dim && p->dim[k].joint == HW_SIP_SWITCH;
+    }
+    if (!picture_is_sip(link->to))
+        return true; /* its way back tells */
+    const uint32_t k = only_dim_between(p, link->from, link->to, &steps);
+    if (k == p->dim_count)
+        return false;
+    return p->dim[k].joint == HW_SIP_FULL || (p->dim[k].joint == HW_SIP_LINE && steps == 1) ||
+           (p->dim[k].joint == HW_SIP_RING && (steps == 1 || steps == p->dim[k].size - 1));
+}
+
+/* A graph may state dimensions and have other links, too: then it is no product. Links are in
+ * order. */
+static void check_dims(struct picture *p)
+{
+    uint32_t dim = p->dim_count, base = 0;
+    for (size_t i = 0; i < p->link_count; i++) {
+        const struct picture_link *const link = &p->links[i];
+        if (link->side != HW_PORT_NONE)
+            continue;
+        if (i == 0 || link->from != link[-1].from) {
+            base = link->to;
+            dim = p->dim_count;
+        }
+        if (fits_dims(p, link, base, &dim))
+            continue;
+        p->dim_count = 1;
+        p->dim[0] = (struct picture_dim){HW_SIP_OTHER, p->sip_count};
+        return;
+    }
+}
+
 int picture_check(const struct hw_config *hw, struct cw_error *error)
 {
     if (hw->sip_count <= PICTURE_SIPS_MAX && hw_cubes(hw) <= PICTURE_CUBES_MAX)
@@ -194,6 +256,7 @@ struct picture *picture_create(const struct hw_config *hw, uint32_t root, struct
     }
     if (picture->link_count > 0)
         qsort(picture->links, picture->link_count, sizeof *picture->links, by_ends);
+    check_dims(picture);
     return picture;
 }
 

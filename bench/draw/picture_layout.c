@@ -64,7 +64,7 @@ static void choose_detail(struct picture_layout *l, const struct picture *p)
         l->bar_away = 12;
     } else {
         l->detail = DETAIL_CELL;
-        l->box_w = folded ? 62 : 22;
+        l->box_w = !folded ? 22 : p->unfolded <= 10000 ? 62 : 76;
         l->box_h = folded ? 24 : 22;
         l->bar_away = 10;
         return;

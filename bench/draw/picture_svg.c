@@ -196,12 +196,12 @@ static void legend_scale(struct picture_pen *pen, double y, bool links)
 {
     const unsigned count = links ? PEN_LINK_CLASSES : PEN_WORK_CLASSES;
     const int *const limit = links ? pen_link_limit : pen_work_limit;
-    const double left = 44, first = left + 268;
+    const double left = 44, first = left + 285;
     legend_text(pen, left, y,
                 links ? "Links, by the share of the time they were busy:"
                       : "Cubes, by the share of the time a PE was at work:");
     for (unsigned i = 0; i < count; i++) {
-        const double x = first + i * 68;
+        const double x = first + i * 66;
         char text[16];
         if (links)
             fprintf(pen->out, "<path class=\"u%u\" d=\"M%.5g %.5gh18\"/>", i, x, y - 4);

@@ -261,6 +261,8 @@ void explain_double_settings(const struct hw_config *hw, struct explain_limit *l
         return;
     }
     const enum hw_node_kind node = (enum hw_node_kind)limit->which;
+    if (hw->switches != NULL && hw_node_is_switch(node))
+        return; /* nor have the switches of a graph */
     add_setting(text, bytes, "nodes", hw_node_name[node], "overhead_ns",
                 (double)faster.overhead_ps[node] / 1000);
     if (node == HW_NODE_PE_MATH)

@@ -142,6 +142,7 @@ static void each_link_is_there_once(void **state)
             outer += picture->links[k].side == HW_PORT_NONE;
         if (outer != machines[i].links)
             fail_msg("machine %zu: %zu links, not %zu", i, outer, machines[i].links);
+        assert_int_equal(picture->dim_count, hw_sip_dims_of(&config->hw).count);
         picture_free(picture);
         config_free(config);
     }
@@ -377,6 +378,39 @@ static void failed_links_are_shown(void **state)
     config_free(config);
 }
 
+/* A graph's dimensions place its SIPs unless it has a link that they do not tell. */
+static void a_graph_with_other_links_is_no_product(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *graph;
+        uint32_t dims;
+    } graphs[] = {
+        {"grid: [4, 3]", 2},
+        {"grid: {size: [4, 3], wrap: false}", 2},
+        {"grid: {size: [4, 3], wrap: false}, links: [{from: 0, to: 3}]", 1},
+        {"grid: [4, 4], links: [{from: 0, to: 5}]", 1},
+        {"grid: [4, 4], links: [{from: 0, to: 2}]", 1},
+        {"grid: [4, 4], switches: [{name: x}], links: [{from: [0, 3], to: x}]", 1},
+        {"grid: [4, 4], switches: [{name: x}], links: [{from: [0, 5], to: x}]", 1},
+        {"hypercube: 3", 3},
+        {"product: [{fully_connected: 4}, {switch: 3}]", 2},
+    };
+    struct cw_error error;
+    for (size_t i = 0; i < sizeof graphs / sizeof *graphs; i++) {
+        char text[300];
+        snprintf(text, sizeof text, "system.sips.topology={graph: {%s}}", graphs[i].graph);
+        const struct machine machine = {NULL, {text}, 0};
+        struct config *const config = machine_of(&machine);
+        struct picture *const picture = picture_create(&config->hw, 0, &error);
+        if (picture->dim_count != graphs[i].dims)
+            fail_msg("%s: %u dimensions", graphs[i].graph, picture->dim_count);
+        assert_int_equal(picture_is_product(picture), graphs[i].dims > 1);
+        picture_free(picture);
+        config_free(config);
+    }
+}
+
 /* Names of the graph, and lines of its kinds side by side. */
 static void switches_have_the_names_of_a_graph(void **state)
 {
@@ -535,6 +569,7 @@ int main(void)
         cmocka_unit_test(a_graph_has_the_attributes_of_its_links),
         cmocka_unit_test(failed_links_are_shown),
         cmocka_unit_test(switches_have_the_names_of_a_graph),
+        cmocka_unit_test(a_graph_with_other_links_is_no_product),
         cmocka_unit_test(graphs_are_whole),
         cmocka_unit_test(other_json_is_refused),
     };
