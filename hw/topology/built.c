@@ -3,6 +3,8 @@
  */
 #include "hw/topology/built.h"
 
+#include "hw/topology/broken.h"
+
 /* All parts together, in millionths. */
 struct price_sum {
     unsigned __int128 cost, watts;
@@ -16,20 +18,29 @@ static void add_parts(struct price_sum *sum, struct hw_built *built, uint64_t co
     built->has_energy |= price->pj_per_bit > 0;
 }
 
-struct hw_built hw_built_of(const struct hw_config *hw)
+/* Of each kind; each direction for itself. */
+static void count_links(const struct hw_config *hw, uint64_t links[HW_LINK_KINDS],
+                        uint64_t ways[HW_LINK_KINDS])
 {
-    struct hw_built built = {.switches = hw_switches(hw)};
-    struct price_sum sum = {0};
-    for (uint32_t stop = hw->sip_count; stop < hw_stops(hw); stop++)
-        built.switches_of[hw_switch_number(hw_node_at(hw, stop))]++;
     for (uint32_t stop = 0; stop < hw_stops(hw); stop++)
         for (uint32_t outlet = 0; outlet < hw_outlets_of(hw, stop); outlet++) {
             const struct hw_hop hop = hw_hop(hw, stop, outlet);
             if (hop.link == HW_LINK_KINDS)
                 continue;
-            built.ways[hop.link]++;
-            built.links[hop.link] += hw_hop_counts(&hop, stop);
+            ways[hop.link]++;
+            links[hop.link] += hw_hop_counts(&hop, stop);
         }
+}
+
+struct hw_built hw_built_of(const struct hw_config *hw)
+{
+    uint64_t left[HW_LINK_KINDS] = {0}, all_ways[HW_LINK_KINDS] = {0};
+    struct hw_built built = {.switches = hw_switches(hw)};
+    struct price_sum sum = {0};
+    for (uint32_t stop = hw->sip_count; stop < hw_stops(hw); stop++)
+        built.switches_of[hw_switch_number(hw_node_at(hw, stop))]++;
+    count_links(hw_whole(hw), built.links, all_ways);
+    count_links(hw, left, built.ways);
     for (enum hw_link_kind kind = 0; kind < HW_LINK_KINDS; kind++) {
         built.all_links += built.links[kind];
         if (built.links[kind] > 0 || !hw_link_is_outer(kind))

@@ -9,7 +9,7 @@
 
 struct hw_built {
     uint64_t links[HW_LINK_KINDS]; /* outside SIPs: a link both ways is one */
-    uint64_t ways[HW_LINK_KINDS];  /* the same, each direction for itself */
+    uint64_t ways[HW_LINK_KINDS];  /* those that have not failed, each direction for itself */
     uint64_t all_links, switches;
     uint64_t switches_of[HW_SWITCH_KINDS]; /* of each hw_switch_node() */
     bool has_cost, has_energy;             /* some part has a cost; watts, or pJ per bit */

@@ -81,6 +81,40 @@ static void levels_cost_what_they_say_or_what_sip_link_says(void **state)
     assert_float_equal(built.watts, 32 * 200 + 112 * 0.5 + 32 * 3 + 8 * 40, 0);
 }
 
+/* A torus of 4 x 2 has 16 links, one of which fails, both ways. */
+static void failed_links_were_built(void **state)
+{
+    (void)state;
+    static const char *const sets[] = {"system.sips.count=8", "system.sips.topology=torus_2d",
+                                       "links.sip_link.cost=5",
+                                       "faults.x={links: 0-1, failed: true}"};
+    const struct hw_built built = built_with(sets, COUNT_OF(sets));
+    assert_int_equal(built.links[HW_LINK_SIP_LINK], 16);
+    assert_int_equal(built.ways[HW_LINK_SIP_LINK], 30);
+    assert_float_equal(built.cost, 80, 0);
+}
+
+/* A cable each way, a cable one way, two cables; switches of two kinds. */
+static void graphs_say_what_their_parts_cost(void **state)
+{
+    (void)state;
+    static const char *const sets[] = {
+        "system.sips.topology={graph: {sips: 4, switches: [{name: leaf, count: 2, cost: 50}, "
+        "{name: "
+        "spine, watts: 6}], classes: {down: {cost: 10}, up: {watts: 2}}, links: [{from: 0-1, to: "
+        "leaf.0, class: down}, {from: 2-3, to: leaf.1, class: down}, {from: leaf.0-1, to: spine, "
+        "class: up, cables: 2}, {from: 0, to: 1, class: down, one_way: true}]}}",
+        "links.sip_link.cost=7", "nodes.switch.cost=400", "links.scale=2"};
+    const struct hw_built built = built_with(sets, COUNT_OF(sets));
+    assert_int_equal(built.links[HW_LINK_CLASS_1], 5);
+    assert_int_equal(built.ways[HW_LINK_CLASS_1], 9);
+    assert_int_equal(built.links[HW_LINK_CLASS_1 + 1], 4);
+    assert_int_equal(built.all_links, 9);
+    assert_int_equal(built.switches, 3);
+    assert_float_equal(built.cost, 5 * 20 + 4 * 14 + 2 * 50 + 400, 0);
+    assert_float_equal(built.watts, 4 * 4 + 6, 0);
+}
+
 /* Both scales multiply; latency and the energy of a bit stay. */
 static void a_scale_holds_for_bandwidth_cost_and_watts(void **state)
 {
@@ -150,6 +184,8 @@ int main(void)
         cmocka_unit_test(links_and_switches_are_those_counted_by_hand),
         cmocka_unit_test(paired_dies_have_links_of_two_kinds),
         cmocka_unit_test(levels_cost_what_they_say_or_what_sip_link_says),
+        cmocka_unit_test(failed_links_were_built),
+        cmocka_unit_test(graphs_say_what_their_parts_cost),
         cmocka_unit_test(a_scale_holds_for_bandwidth_cost_and_watts),
         cmocka_unit_test(what_is_scaled_has_six_places),
         cmocka_unit_test(scaled_links_stay_within_the_range_of_rates),
