@@ -223,7 +223,8 @@ static double written_by(const struct schedule *schedule)
         bool *const is_written = calloc((size_t)rank->chunks[buffer] + 1, sizeof *is_written);
         for (uint32_t i = 0; i < rank->step_count && is_written != NULL; i++) {
             const struct schedule_step *const step = &rank->step[i];
-            for (uint32_t k = 0; k < step->count && step->dst.buffer == buffer &&
+            const bool own = step->op != SCHEDULE_STORE || step->send_to == SCHEDULE_NO_RANK;
+            for (uint32_t k = 0; k < step->count && step->dst.buffer == buffer && own &&
                                  schedule_op_writes((enum schedule_op)step->op);
                  k++) {
                 written += !is_written[step->dst.at + k];

@@ -262,8 +262,9 @@ static double kernel_events(const struct cost_request *request, double shards)
            (shards * (loads + stores) + tiles * ((together ? sent : shards * sent) + inside));
 }
 
-/* Of a folded schedule: each step of the representatives by itself, since only they have parts. */
-static double folded_events(const struct cost_request *request)
+/* Each step by itself: of a folded schedule, since only representatives have parts; of one that
+ * reaches, since the walk knows messages alone. */
+static double counted_events(const struct cost_request *request)
 {
     enum { HOPS_SAMPLED = 1024 };
     const struct schedule *const s = request->schedule;
@@ -307,8 +308,8 @@ int cost_events(const struct cost_request *request, double shards, double *event
     struct cost c;
     struct taken taken;
     int code = CW_OK;
-    if (s != NULL && s->fold != NULL) {
-        *events = folded_events(request);
+    if (s != NULL && (s->fold != NULL || s->reaches)) {
+        *events = counted_events(request);
     } else if (s != NULL) {
         code = estimate_schedule(request, true, &c, &taken, error);
         *events = taken.events * (c.alike ? s->rank_count / s->members : 1) *

@@ -14,7 +14,8 @@ struct cost_request {
     enum ccl_mappers mapper;     /* the PEs of each SIP that carry it out; with several, a schedule
                                     runs on the shard of each, unless these are its members */
     const struct ccl_algorithm *algorithm; /* it has steps(), unless there is a schedule */
-    const struct schedule *schedule;       /* without faults (schedule_check.h); NULL: a kernel */
+    const struct schedule *schedule;       /* without faults (schedule_check.h); NULL: a kernel. Of
+                                              one that reaches, only events are known */
     int64_t limit_ps; /* longer times of schedules need not be known; 0: all are */
     uint32_t beside;  /* one shard: so many more schedules of its kind run beside it, on other PEs,
                          and load the links between SIPs as much */

@@ -639,6 +639,8 @@ static bool has_rank(const struct fold_steps *s, uint32_t sip)
 bool fold_steps_keep(struct fold_steps *s, const struct hw_fold *fold, char why[CCL_FOLD_WHY_BYTES],
                      struct cw_error *error)
 {
+    if (s->schedule->reaches)
+        return fold_refuse(why, "%s loads and stores in other ranks' memories", s->schedule->name);
     for (uint32_t index = 0; index < fold->sips; index++)
         for (uint32_t member = 0; member < s->schedule->members; member++)
             if (has_rank(s, hw_fold_sip(fold, index)) &&

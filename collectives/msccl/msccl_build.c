@@ -82,7 +82,8 @@ static void build_wait(struct building *b, struct schedule_builder *builder,
                     "is less",
                     gpu->id, t, step->s, step->deps, step->depid, tb->step_count);
     else if (step->depid != t)
-        schedule_wait_for(builder, gpu->id, t, (struct schedule_wait){step->depid, step->deps});
+        schedule_wait_for(builder, gpu->id, t,
+                          (struct schedule_wait){.thread = step->depid, .step = step->deps});
     else if (step->deps >= step->s)
         msccl_fault(b->faults, b->path, step->place,
                     "gpu %u, tb %u, step %u waits for step %u of its own thread block; legal is a "
@@ -102,8 +103,9 @@ static void build_tb(struct building *b, struct schedule_builder *builder,
         if (step->depid != UINT32_MAX)
             build_wait(b, builder, gpu, t, step);
         if (i == 0 && gpu->copy_count > 0)
-            schedule_wait_for(builder, rank, thread,
-                              (struct schedule_wait){gpu->tb_count, gpu->copy_count - 1});
+            schedule_wait_for(
+                builder, rank, thread,
+                (struct schedule_wait){.thread = gpu->tb_count, .step = gpu->copy_count - 1});
     }
 }
 

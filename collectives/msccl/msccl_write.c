@@ -462,6 +462,12 @@ int msccl_write(FILE *stream, const struct schedule *schedule, char fit[MSCCL_FI
     struct msccl_figures figures = {0};
     struct msccl_fit fits;
     char text[MSCCL_FIT_BYTES];
+    if (schedule->reaches)
+        return cw_error_set(
+            error, CW_USAGE,
+            "%s loads and stores in other ranks' memories, and MSCCL XML files have "
+            "sends and receives alone",
+            schedule->name);
     const struct cut cut = best_cut(&w, &figures);
     msccl_fit(schedule, &figures, &fits);
     print_head(stream, schedule, figures.channels, msccl_fit_text(&fits, text, sizeof text));

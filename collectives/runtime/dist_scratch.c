@@ -1,5 +1,5 @@
 /*
- * dist_scratch.c: the memory of algorithms whose PEs write into each other's: scratch beside the
+ * dist_scratch.c: the memory of algorithms whose PEs reach into each other's: scratch beside the
  * tensors, all at the same offsets on every rank, so that a kernel's own address is its peers',
  * too. Between drains, one thread.
  */
@@ -22,13 +22,21 @@ static struct tensor *scratch_on(const struct dist_work *work, uint32_t rank, ui
                                &policy, error);
 }
 
+/* Its PEs load or store in other ranks' memories. */
+static bool reaches(const struct dist_work *work)
+{
+    const struct schedule_program *const program = install_plans_program(work->group->plans);
+    return work->algorithm->machine.scratch_bytes != NULL ||
+           (work->algorithm->schedule != NULL && program != NULL && program->reaches);
+}
+
 /* A place that is free on all ranks, of which some may have allocated more by now than others; 0:
  * there is none, or each rank's scratch is its own. */
 static uint64_t common_place(const struct dist_work *work, uint64_t bytes)
 {
     const struct install_plans *const plans = work->group->plans;
     uint64_t place = 0;
-    if (work->algorithm->machine.scratch_bytes == NULL)
+    if (!reaches(work))
         return 0;
     const uint32_t live = work->group->live;
     for (uint32_t i = 0, alike = 0; alike < live && place < UINT64_MAX; i = (i + 1) % live) {
@@ -73,7 +81,7 @@ static int check_offset(const char *what, uint32_t rank, uint64_t here, uint64_t
         return CW_OK;
     return cw_error_set(
         error, CW_PROGRAM_FAILED,
-        "rank %u has its %s at byte %llu of HBM, rank 0 at %llu; ranks that write into each "
+        "rank %u has its %s at byte %llu of HBM, rank 0 at %llu; ranks that reach into each "
         "other's memory must allocate alike",
         rank, what, (unsigned long long)here, (unsigned long long)first);
 }
@@ -82,7 +90,7 @@ int dist_check_alike(const struct dist_work *work, uint32_t rank, struct cw_erro
 {
     const struct submission *const first = &dist_of(work, work->first_rank)->submission,
                                    *const own = &dist_of(work, rank)->submission;
-    if (work->algorithm->machine.scratch_bytes == NULL)
+    if (!reaches(work))
         return CW_OK;
     int code = check_offset("input", rank, own->in->hbm_offset, first->in->hbm_offset, error);
     if (code == CW_OK)

@@ -11,8 +11,8 @@
 
 const char *schedule_op_name(enum schedule_op op)
 {
-    static const char *const name[SCHEDULE_OPS] = {"nop", "s",   "r",   "cpy", "re",
-                                                   "rcs", "rrc", "rrs", "rrcs"};
+    static const char *const name[SCHEDULE_OPS] = {"nop", "s",   "r",    "cpy",  "re",  "rcs",
+                                                   "rrc", "rrs", "rrcs", "load", "add", "store"};
     return (unsigned)op < SCHEDULE_OPS ? name[op] : "?";
 }
 
@@ -30,6 +30,7 @@ void schedule_free(struct schedule *schedule)
         free(schedule->rank[i].wait);
     }
     schedule_free(schedule->whole);
+    free(schedule->place);
     free(schedule->rank);
     free(schedule);
 }
@@ -65,6 +66,7 @@ struct schedule *schedule_folded(struct schedule *whole, const struct hw_fold *f
         return NULL;
     *s = *whole;
     s->others = 0;
+    s->place = NULL; /* a schedule that reaches is not folded */
     s->fold = fold;
     s->rank_count = fold->sips * whole->members;
     s->rank = calloc(s->rank_count, sizeof *s->rank);
@@ -199,10 +201,14 @@ uint64_t schedule_chunk_bytes(uint64_t bytes, uint64_t chunks)
     return items * ITEM_BYTES_MAX;
 }
 
-/* A step sends to another rank of the process group. */
+/* A step moves chunks to another rank of the process group, or from one. */
 static bool leaves_group_rank(const struct schedule *schedule, uint32_t rank,
                               const struct schedule_step *step)
 {
+    if (schedule->reaches) {
+        const uint32_t peer = step->op == SCHEDULE_STORE ? step->send_to : step->recv_from;
+        return peer != SCHEDULE_NO_RANK && peer != rank;
+    }
     return schedule_op_sends((enum schedule_op)step->op) &&
            step->send_to / schedule->members != rank / schedule->members;
 }

@@ -14,6 +14,12 @@
  * Queues. The messages from rank a to rank b on channel c form one queue: one thread of a sends
  * them all, and one thread of b receives them all, in the same order and of the same counts.
  *
+ * Reaching. Without queues, a thread may read and write chunks of other ranks: it loads a value,
+ * adds others to it, and stores the sum, one place after the other, in steps that are carried out
+ * as one (SCHEDULE_LOAD, _ADD, _STORE). Then its steps also wait for steps of other ranks' threads.
+ * Only a schedule that `reaches` has such steps and such waits; it has one part and one member, and
+ * it is not folded.
+ *
  * Sizes. A buffer of n elements in k chunks has chunks of ceil(n / k) elements; the last ones may
  * be shorter, or empty.
  *
@@ -55,6 +61,10 @@ enum schedule_op {
     SCHEDULE_RECV_REDUCE_COPY,      /* rrc: dst = src + received */
     SCHEDULE_RECV_REDUCE_SEND,      /* rrs: sends src + received, and keeps nothing */
     SCHEDULE_RECV_REDUCE_COPY_SEND, /* rrcs: dst = src + received; sends it */
+    /* of a schedule that reaches: `recv_from` is the rank whose chunks src are, `send_to` of dst */
+    SCHEDULE_LOAD,  /* load: value = src */
+    SCHEDULE_ADD,   /* add: value = value + src; joined with the step before it */
+    SCHEDULE_STORE, /* store: dst = value; likewise */
     SCHEDULE_OPS
 };
 const char *schedule_op_name(enum schedule_op op); /* "rrcs" */
@@ -65,18 +75,24 @@ static inline bool schedule_op_sends(enum schedule_op op)
 }
 static inline bool schedule_op_receives(enum schedule_op op)
 {
-    return op == SCHEDULE_RECV || op >= SCHEDULE_RECV_COPY_SEND;
+    return op == SCHEDULE_RECV ||
+           (op >= SCHEDULE_RECV_COPY_SEND && op <= SCHEDULE_RECV_REDUCE_COPY_SEND);
+}
+/* Of a schedule that reaches. */
+static inline bool schedule_op_reaches(enum schedule_op op)
+{
+    return op >= SCHEDULE_LOAD && op <= SCHEDULE_STORE;
 }
 static inline bool schedule_op_reads(enum schedule_op op) /* src of a buffer */
 {
     return op == SCHEDULE_SEND || op == SCHEDULE_COPY || op == SCHEDULE_REDUCE ||
-           op >= SCHEDULE_RECV_REDUCE_COPY;
+           (op >= SCHEDULE_RECV_REDUCE_COPY && op != SCHEDULE_STORE);
 }
 static inline bool schedule_op_writes(enum schedule_op op) /* dst */
 {
     return op == SCHEDULE_RECV || op == SCHEDULE_COPY || op == SCHEDULE_REDUCE ||
            op == SCHEDULE_RECV_COPY_SEND || op == SCHEDULE_RECV_REDUCE_COPY ||
-           op == SCHEDULE_RECV_REDUCE_COPY_SEND;
+           op == SCHEDULE_RECV_REDUCE_COPY_SEND || op == SCHEDULE_STORE;
 }
 
 enum schedule_buffer { SCHEDULE_INPUT, SCHEDULE_OUTPUT, SCHEDULE_SCRATCH, SCHEDULE_BUFFERS };
@@ -106,14 +122,26 @@ struct schedule_step {
     uint8_t joined;  /* enum schedule_joined: with the step before it in its thread */
     uint32_t count;  /* chunks; 0: none (nop) */
     struct schedule_chunks src, dst; /* as the operation says */
-    uint32_t send_to, recv_from;     /* ranks; SCHEDULE_NO_RANK: the operation does not */
+    uint32_t send_to, recv_from;     /* ranks; SCHEDULE_NO_RANK: the operation does not, or the rank
+                                        of the step is meant (SCHEDULE_LOAD and so on) */
     uint32_t wait_first, wait_count; /* steps that it waits for: rank->wait[...] */
-    uint32_t line;                   /* in the file that it was read from; 0: none */
+    uint32_t line;                   /* in the file that it was read from; 0: none. In a schedule
+                                        with `place`, the number there, from 1 */
 };
 
 /* Another thread's step: done before the step that waits begins. */
 struct schedule_wait {
-    uint32_t thread, step; /* of the same rank */
+    uint32_t thread, step;
+    uint32_t other; /* 1 + the rank whose thread it is; 0: of the same rank */
+};
+static inline uint32_t schedule_wait_rank(const struct schedule_wait *wait, uint32_t own)
+{
+    return wait->other == 0 ? own : wait->other - 1;
+}
+
+/* Where a file has an operation that several steps stand for. */
+struct schedule_file_place {
+    uint32_t line, column, number; /* number: of the operation in its thread */
 };
 
 struct schedule_thread {
@@ -156,14 +184,16 @@ struct schedule {
     bool partial; /* rank[] has the ranks that were asked for (struct ccl_call, `wanted`). Steps of
                      several chunks keep numbers, and no two buffers of different sizes are one. To
                      be compared, or folded */
+    bool reaches; /* it reads and writes chunks of other ranks: above, "Reaching" */
     bool near;    /* of a sketch: all messages take as long as rank 0's; else as long as the
                      messages of all ranks in the mean */
     uint64_t steps; /* of all ranks; of a sketch, the steps of the schedule that it stands for */
-    uint64_t min_bytes, max_bytes; /* of the larger buffer that it is meant for; 0, 0: any */
-    const char *file;              /* that it was read from; NULL: none. For messages */
-    char why[512];                 /* of one that was chosen: why; empty: it was named */
-    uint32_t others;               /* owners beside the first; the host's alone */
-    struct schedule_rank *rank;    /* [rank_count] */
+    uint64_t min_bytes, max_bytes;     /* of the larger buffer that it is meant for; 0, 0: any */
+    const char *file;                  /* that it was read from; NULL: none. For messages */
+    struct schedule_file_place *place; /* of a file whose operations are several steps; else NULL */
+    char why[512];                     /* of one that was chosen: why; empty: it was named */
+    uint32_t others;                   /* owners beside the first; the host's alone */
+    struct schedule_rank *rank;        /* [rank_count] */
     struct schedule *whole; /* of a folded one: all ranks', where the representatives' parts do
                                not say all of themselves (schedule_lay.c); else NULL */
 };

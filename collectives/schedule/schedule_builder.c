@@ -172,8 +172,10 @@ uint32_t schedule_add(struct schedule_builder *builder, uint32_t rank, uint32_t 
     step.wait_first = added->wait_first;
     step.wait_count = 0;
     step.awaited = step.joined = 0;
-    step.send_to = schedule_op_sends(op) ? step.send_to : SCHEDULE_NO_RANK;
-    step.recv_from = schedule_op_receives(op) ? step.recv_from : SCHEDULE_NO_RANK;
+    step.send_to = schedule_op_sends(op) || op == SCHEDULE_STORE ? step.send_to : SCHEDULE_NO_RANK;
+    step.recv_from = schedule_op_receives(op) || op == SCHEDULE_LOAD || op == SCHEDULE_ADD
+                         ? step.recv_from
+                         : SCHEDULE_NO_RANK;
     *added = step;
     s->channels = step.channel >= s->channels ? step.channel + 1u : s->channels;
     return s->rank[rank].thread[thread].step_count - 1;
@@ -197,6 +199,8 @@ static bool goes_on(const struct schedule *s, const struct schedule_step *before
                        before->op == SCHEDULE_RECV_COPY_SEND ||
                        before->op == SCHEDULE_RECV_REDUCE_COPY_SEND;
     const struct schedule_chunks value = sends ? before->src : before->dst;
+    if (step->op == SCHEDULE_ADD || step->op == SCHEDULE_STORE)
+        return step->count == before->count && schedule_op_reaches((enum schedule_op)before->op);
     if (step->count != before->count || !is_same_place(s, step->src, value))
         return false;
     switch ((enum schedule_op)step->op) {
@@ -303,9 +307,11 @@ static bool settle(struct schedule_rank *rank, const struct room *room)
            trim((void **)&rank->wait, rank->wait_count, room->waits, sizeof *rank->wait);
 }
 
-/* Notes which steps others wait for. A wait for a step that does not exist is left to the check. */
-static void mark_awaited(struct schedule_rank *rank)
+/* Notes which steps a rank's steps wait for. A wait for a step that does not exist is left to the
+ * check. */
+static void mark_awaited(struct schedule *s, uint32_t own)
 {
+    const struct schedule_rank *const rank = &s->rank[own];
     if (rank->wait_count == 0)
         return;
     for (uint32_t t = 0; t < rank->thread_count; t++)
@@ -313,10 +319,15 @@ static void mark_awaited(struct schedule_rank *rank)
             const struct schedule_step *const step = &rank->step[rank->thread[t].step_first + k];
             for (uint32_t i = 0; i < step->wait_count; i++) {
                 const struct schedule_wait *const wait = &rank->wait[step->wait_first + i];
-                if (wait->thread < rank->thread_count &&
-                    wait->step < rank->thread[wait->thread].step_count)
-                    rank->step[rank->thread[wait->thread].step_first + wait->step].awaited |=
-                        wait->thread == t ? SCHEDULE_AWAITED_WITHIN : SCHEDULE_AWAITED;
+                const uint32_t there = schedule_wait_rank(wait, own);
+                if (there >= s->rank_count)
+                    continue;
+                const struct schedule_rank *const on = &s->rank[there];
+                if (wait->thread < on->thread_count &&
+                    wait->step < on->thread[wait->thread].step_count)
+                    on->step[on->thread[wait->thread].step_first + wait->step].awaited |=
+                        there == own && wait->thread == t ? SCHEDULE_AWAITED_WITHIN
+                                                          : SCHEDULE_AWAITED;
             }
         }
 }
@@ -363,12 +374,12 @@ struct schedule *schedule_build(struct schedule_builder *builder, struct cw_erro
     uint64_t counted = 0;
     for (uint32_t r = 0; built && r < s->rank_count; r++) {
         built = settle(&s->rank[r], &builder->room[r]);
-        if (built)
-            mark_awaited(&s->rank[r]);
-        if (built)
-            mark_joined(s, r);
         counted += s->rank[r].step_count;
     }
+    for (uint32_t r = 0; built && r < s->rank_count; r++)
+        mark_awaited(s, r);
+    for (uint32_t r = 0; built && r < s->rank_count; r++)
+        mark_joined(s, r);
     if (built && s->steps == 0)
         s->steps = counted;
     if (built)

@@ -41,9 +41,10 @@ static void check_peer(const struct checked *c, const char *what, uint32_t peer)
                        name, what, peer, last, c->rank);
 }
 
-static void check_chunks(const struct checked *c, struct schedule_chunks chunks)
+/* `owner`: the rank that has the chunks. */
+static void check_chunks(const struct checked *c, struct schedule_chunks chunks, uint32_t owner)
 {
-    const struct schedule_rank *const rank = &c->schedule->rank[c->rank];
+    const struct schedule_rank *const rank = &c->schedule->rank[owner];
     const char *const name = schedule_op_name((enum schedule_op)c->step->op);
     char place[SCHEDULE_PLACE_BYTES];
     const uint32_t all = chunks.buffer < SCHEDULE_BUFFERS ? rank->chunks[chunks.buffer] : 0;
@@ -57,7 +58,7 @@ static void check_chunks(const struct checked *c, struct schedule_chunks chunks)
     }
     const uint32_t parts = c->schedule->parts,
                    each = all / schedule_blocks(c->schedule, chunks.buffer) / parts;
-    const uint32_t part = rank->thread[c->thread].part;
+    const uint32_t part = c->schedule->rank[c->rank].thread[c->thread].part;
     for (uint32_t i = 0; i < c->step->count && parts > 1; i++)
         if ((chunks.at + i) / each % parts != part) {
             schedule_fault(c->faults, checked_place(c, place),
@@ -88,11 +89,18 @@ static void check_overlap(const struct checked *c)
 
 static void check_waits(const struct checked *c)
 {
-    const struct schedule_rank *const rank = &c->schedule->rank[c->rank];
     char place[SCHEDULE_PLACE_BYTES];
     for (uint32_t i = 0; i < c->step->wait_count; i++) {
-        const struct schedule_wait *const wait = &rank->wait[c->step->wait_first + i];
-        if (wait->thread >= rank->thread_count || wait->thread == c->thread)
+        const struct schedule_wait *const wait =
+            &c->schedule->rank[c->rank].wait[c->step->wait_first + i];
+        const uint32_t there = schedule_wait_rank(wait, c->rank);
+        if (there != c->rank && (!c->schedule->reaches || there >= c->schedule->rank_count)) {
+            schedule_fault(c->faults, checked_place(c, place),
+                           "waits for a thread of %u; legal is its own rank", there);
+            continue;
+        }
+        const struct schedule_rank *const rank = &c->schedule->rank[there];
+        if (wait->thread >= rank->thread_count || (there == c->rank && wait->thread == c->thread))
             schedule_fault(c->faults, checked_place(c, place),
                            "waits for thread %u; legal is 0 to %u, but not %u", wait->thread,
                            rank->thread_count - 1, c->thread);
@@ -100,12 +108,68 @@ static void check_waits(const struct checked *c)
             schedule_fault(c->faults, checked_place(c, place),
                            "waits for step %u of thread %u, which has %u steps; legal is less",
                            wait->step, wait->thread, rank->thread[wait->thread].step_count);
-        else if (rank->thread[wait->thread].part != rank->thread[c->thread].part)
+        else if (rank->thread[wait->thread].part !=
+                 c->schedule->rank[c->rank].thread[c->thread].part)
             schedule_fault(c->faults, checked_place(c, place),
                            "is of part %u, and waits for thread %u, of part %u; legal is one part",
-                           rank->thread[c->thread].part, wait->thread,
+                           c->schedule->rank[c->rank].thread[c->thread].part, wait->thread,
                            rank->thread[wait->thread].part);
     }
+}
+
+/* The rank whose chunks a step of a schedule that reaches names; SCHEDULE_NO_RANK: there is none,
+ * which is reported. */
+static uint32_t reached_rank(const struct checked *c, uint32_t named)
+{
+    char place[SCHEDULE_PLACE_BYTES];
+    if (named == SCHEDULE_NO_RANK)
+        return c->rank;
+    if (named < c->schedule->rank_count)
+        return named;
+    schedule_fault(c->faults, checked_place(c, place), "%s has chunks of %u; legal is 0 to %u",
+                   schedule_op_name((enum schedule_op)c->step->op), named,
+                   c->schedule->rank_count - 1);
+    return SCHEDULE_NO_RANK;
+}
+
+/* What is stored does not overlap what the joined steps before it load, unless it is the same. */
+static void check_stored(const struct checked *c, uint32_t to_rank)
+{
+    const struct schedule_step *const stored = c->step, *step = stored;
+    char place[SCHEDULE_PLACE_BYTES];
+    const uint32_t to = schedule_location(c->schedule, to_rank, stored->dst.buffer, stored->dst.at);
+    while (step->op != SCHEDULE_LOAD) {
+        step--;
+        const uint32_t rank = step->recv_from == SCHEDULE_NO_RANK ? c->rank : step->recv_from;
+        if (step->op == SCHEDULE_STORE || rank != to_rank)
+            continue;
+        const uint32_t from = schedule_location(c->schedule, rank, step->src.buffer, step->src.at);
+        if (from != to && from < to + stored->count && to < from + stored->count)
+            schedule_fault(c->faults, checked_place(c, place),
+                           "stores %c[%u] on, and loads %c[%u] on, %u chunks, which overlap; legal "
+                           "are the same chunks, or others",
+                           schedule_buffer_letter(stored->dst.buffer), stored->dst.at,
+                           schedule_buffer_letter(step->src.buffer), step->src.at, stored->count);
+    }
+}
+
+/* A step that loads, adds or stores. */
+static void check_reach(const struct checked *c)
+{
+    const struct schedule_step *const step = c->step;
+    const enum schedule_op op = (enum schedule_op)step->op;
+    const bool joined = c->number > 0 && step->joined == SCHEDULE_JOINED;
+    char place[SCHEDULE_PLACE_BYTES];
+    const uint32_t owner = reached_rank(c, op == SCHEDULE_STORE ? step->send_to : step->recv_from);
+    if (owner == SCHEDULE_NO_RANK)
+        return;
+    check_chunks(c, op == SCHEDULE_STORE ? step->dst : step->src, owner);
+    if (!c->schedule->reaches || joined != (op != SCHEDULE_LOAD))
+        schedule_fault(c->faults, checked_place(c, place),
+                       "%s %s the step before it; legal is load, then add and store, joined",
+                       schedule_op_name(op), joined ? "is joined with" : "has no value of");
+    else if (op == SCHEDULE_STORE && c->faults->count == 0)
+        check_stored(c, owner);
 }
 
 static void check_step(const struct checked *c)
@@ -124,14 +188,18 @@ static void check_step(const struct checked *c)
     if (step->count == 0)
         schedule_fault(c->faults, checked_place(c, place), "%s has no chunks; legal is 1 on",
                        schedule_op_name(op));
+    if (schedule_op_reaches(op)) {
+        check_reach(c);
+        return;
+    }
     if (schedule_op_sends(op))
         check_peer(c, "sends to", step->send_to);
     if (schedule_op_receives(op))
         check_peer(c, "receives from", step->recv_from);
     if (schedule_op_reads(op))
-        check_chunks(c, step->src);
+        check_chunks(c, step->src, c->rank);
     if (schedule_op_writes(op))
-        check_chunks(c, step->dst);
+        check_chunks(c, step->dst, c->rank);
     check_overlap(c);
 }
 
@@ -197,15 +265,13 @@ struct circle {
 static uint32_t cause_of(const struct circle *circle, uint32_t i, const char **how)
 {
     const struct schedule_graph *const graph = circle->graph;
-    const struct schedule_rank *const rank = &graph->schedule->rank[graph->rank_of[i]];
     const struct schedule_step *const step = schedule_graph_step(graph, i);
     if (schedule_graph_number(graph, i) > 0 && !circle->done[i - 1]) {
         *how = "comes after";
         return i - 1;
     }
     for (uint32_t k = 0; k < step->wait_count; k++) {
-        const struct schedule_wait *const wait = &rank->wait[step->wait_first + k];
-        const uint32_t on = schedule_graph_at(graph, graph->rank_of[i], wait->thread, wait->step);
+        const uint32_t on = schedule_graph_awaited(graph, i, k);
         *how = "waits for";
         if (!circle->done[on])
             return on;

@@ -59,6 +59,14 @@ int schedule_faults_report(const struct schedule_faults *faults, struct cw_error
                         faults->count - SCHEDULE_FAULTS_MAX);
 }
 
+/* Where the file has the operation of a step, of a schedule with `place`. */
+static const struct schedule_file_place *file_place(const struct schedule *schedule, uint32_t rank,
+                                                    uint32_t thread, uint32_t step)
+{
+    const struct schedule_rank *const of = &schedule->rank[rank];
+    return &schedule->place[of->step[of->thread[thread].step_first + step].line - 1];
+}
+
 const char *schedule_place_step(const struct schedule *schedule, uint32_t rank, uint32_t thread,
                                 uint32_t step, char buf[SCHEDULE_PLACE_BYTES])
 {
@@ -67,7 +75,10 @@ const char *schedule_place_step(const struct schedule *schedule, uint32_t rank, 
     if (thread != UINT32_MAX)
         n += (size_t)snprintf(buf + n, SCHEDULE_PLACE_BYTES - n, ", %s %u", file ? "tb" : "thread",
                               thread);
-    if (thread != UINT32_MAX && step != UINT32_MAX)
+    if (thread != UINT32_MAX && step != UINT32_MAX && schedule->place != NULL)
+        (void)snprintf(buf + n, SCHEDULE_PLACE_BYTES - n, ", op %u",
+                       file_place(schedule, rank, thread, step)->number);
+    else if (thread != UINT32_MAX && step != UINT32_MAX)
         (void)snprintf(buf + n, SCHEDULE_PLACE_BYTES - n, ", step %u", step);
     return buf;
 }
@@ -83,7 +94,13 @@ const char *schedule_place(const struct schedule *schedule, uint32_t rank, uint3
                                   : of->thread[thread].line;
     }
     (void)schedule_place_step(schedule, rank, thread, step, own);
-    if (schedule->file == NULL)
+    if (schedule->place != NULL && line != 0) {
+        const struct schedule_file_place *const at = step != UINT32_MAX
+                                                         ? file_place(schedule, rank, thread, step)
+                                                         : &schedule->place[line - 1];
+        (void)snprintf(buf, SCHEDULE_PLACE_BYTES, "%.256s:%u:%u: %.80s", schedule->file, at->line,
+                       at->column, own);
+    } else if (schedule->file == NULL)
         (void)snprintf(buf, SCHEDULE_PLACE_BYTES, "%s: %.80s", schedule->name, own);
     else if (line != 0)
         (void)snprintf(buf, SCHEDULE_PLACE_BYTES, "%.256s:%u: %.80s", schedule->file, line, own);

@@ -256,7 +256,7 @@ static bool join_queues(struct schedule_graph *graph, struct schedule_faults *fa
 
 /* ---- the order ------------------------------------------------------------------------------- */
 
-/* Steps of a rank that wait for a step, as lists: follower[first[i] .. first[i + 1] - 1]. */
+/* Steps that wait for a step, as lists: follower[first[i] .. first[i + 1] - 1]. */
 struct waiters {
     uint32_t *first, *step;
 };
@@ -274,11 +274,8 @@ static bool take_waiters(const struct schedule_graph *graph, struct waiters *wai
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < graph->steps; i++) {
             const struct schedule_step *const step = schedule_graph_step(graph, i);
-            const struct schedule_rank *const rank = &graph->schedule->rank[graph->rank_of[i]];
             for (uint32_t k = 0; k < step->wait_count; k++) {
-                const struct schedule_wait *const wait = &rank->wait[step->wait_first + k];
-                const uint32_t on =
-                    schedule_graph_at(graph, graph->rank_of[i], wait->thread, wait->step);
+                const uint32_t on = schedule_graph_awaited(graph, i, k);
                 if (pass == 0)
                     waiters->first[on + 2]++;
                 else

@@ -55,6 +55,30 @@ static inline uint32_t schedule_graph_at(const struct schedule_graph *graph, uin
 {
     return graph->first[rank] + graph->schedule->rank[rank].thread[thread].step_first + step;
 }
+/* The k-th step that a step waits for. */
+static inline uint32_t schedule_graph_awaited(const struct schedule_graph *graph, uint32_t step,
+                                              uint32_t k)
+{
+    const uint32_t own = graph->rank_of[step];
+    const struct schedule_wait *const wait =
+        &graph->schedule->rank[own].wait[schedule_graph_step(graph, step)->wait_first + k];
+    return schedule_graph_at(graph, schedule_wait_rank(wait, own), wait->thread, wait->step);
+}
+/* The rank whose chunks a step reads; and writes. */
+static inline uint32_t schedule_graph_reads(const struct schedule_graph *graph, uint32_t step)
+{
+    const struct schedule_step *const s = schedule_graph_step(graph, step);
+    return schedule_op_reaches((enum schedule_op)s->op) && s->recv_from != SCHEDULE_NO_RANK
+               ? s->recv_from
+               : graph->rank_of[step];
+}
+static inline uint32_t schedule_graph_writes(const struct schedule_graph *graph, uint32_t step)
+{
+    const struct schedule_step *const s = schedule_graph_step(graph, step);
+    return schedule_op_reaches((enum schedule_op)s->op) && s->send_to != SCHEDULE_NO_RANK
+               ? s->send_to
+               : graph->rank_of[step];
+}
 /* As schedule_place() and schedule_place_step(). */
 const char *schedule_graph_place(const struct schedule_graph *graph, uint32_t step,
                                  char buf[SCHEDULE_PLACE_BYTES]);

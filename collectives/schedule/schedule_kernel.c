@@ -29,7 +29,8 @@ struct schedule_frame {
     uint32_t loads, used;         /* values whose load has begun; that have been used */
     uint32_t begun, ended;        /* loads and stores: begun, and known to have ended */
     uint32_t move_of_load[AHEAD]; /* [load % AHEAD]: its number among loads and stores */
-    uint16_t notice, times;       /* notifications of a step: which, and how often */
+    uint16_t notice;              /* notifications of a step: which */
+    uint32_t times;               /* and how often */
     uint32_t fused;               /* of steps that are carried out as one: which */
 };
 _Static_assert(sizeof(struct schedule_frame) <= TL_FRAME_BYTES, "fits into a frame");
@@ -69,9 +70,22 @@ static bool is_home(const struct tl *tl, const struct schedule_frame *f)
     return home_of(tl, f) == tl_pe_index(tl, tl_place(tl));
 }
 
+/* Elements of a full tile, and the bytes that TCM has for one. */
+static uint32_t full_tile_elems(const struct tl *tl)
+{
+    const struct schedule_program *const p = program_of(tl);
+    return p->reaches ? p->tile_bytes / tl_itemsize((enum lp_dtype)tl_args(tl)->dtype)
+                      : tl_tile_elems(tl);
+}
+static uint32_t full_tile_bytes(const struct tl *tl)
+{
+    const struct schedule_program *const p = program_of(tl);
+    return p->reaches ? p->tile_bytes : tl_slot_bytes(tl);
+}
+
 static uint32_t elems_of_piece(const struct tl *tl)
 {
-    return program_of(tl)->piece_tiles * tl_tile_elems(tl);
+    return program_of(tl)->piece_tiles * full_tile_elems(tl);
 }
 
 /* All chunks of the step are one: they follow each other in the block, and so in every buffer, and
@@ -154,7 +168,7 @@ static uint32_t tile_elems_of(const struct tl *tl, const struct schedule_frame *
 {
     const struct schedule_program *const p = program_of(tl);
     if (p->tile_min_bytes == 0)
-        return tl_tile_elems(tl);
+        return full_tile_elems(tl);
     return program_tile_elems((uint64_t)f->chunk_elems * chunks_at_once(tl, f, step),
                               p->piece_tiles, tl_tile_elems(tl),
                               p->tile_min_bytes / tl_itemsize((enum lp_dtype)tl_args(tl)->dtype));
@@ -215,8 +229,9 @@ static struct base moved_by(struct base base, uint64_t bytes)
 {
     return (struct base){base.va + bytes, base.pa + bytes};
 }
+/* `rank`: of the process group, whose buffer it is. */
 static struct base base_of(const struct tl *tl, const struct schedule_frame *f,
-                           enum schedule_buffer buffer)
+                           enum schedule_buffer buffer, uint32_t rank)
 {
     const struct tl_args *const args = tl_args(tl);
     const struct schedule_program *const p = program_of(tl);
@@ -226,7 +241,7 @@ static struct base base_of(const struct tl *tl, const struct schedule_frame *f,
     const struct base output =
         own_output ? (struct base){args->region[0].va, args->region[0].pa} : shard;
     const uint32_t itemsize = tl_itemsize((enum lp_dtype)args->dtype);
-    const uint64_t block = args->rank * program_block_elems(p, args->n_elem) * itemsize;
+    const uint64_t block = rank * program_block_elems(p, args->n_elem) * itemsize;
     if (buffer == SCHEDULE_SCRATCH)
         return scratch;
     switch (schedule_program_layout(p)) {
@@ -249,7 +264,8 @@ static struct base place_of(const struct tl *tl, const struct schedule_frame *f,
                             const struct cursor *at, enum schedule_buffer buffer, uint32_t chunk)
 {
     if (!f->lists)
-        return moved_by(base_of(tl, f, buffer), offset_at(tl, f, at, buffer, chunk));
+        return moved_by(base_of(tl, f, buffer, tl_args(tl)->rank),
+                        offset_at(tl, f, at, buffer, chunk));
     const struct program_step *const step = step_of(tl, f, at->step);
     const struct schedule_message *const message = message_at(tl, f, step, buffer);
     const uint64_t elems = schedule_message_span(program_of(tl), message, step).first +
@@ -259,14 +275,19 @@ static struct base place_of(const struct tl *tl, const struct schedule_frame *f,
 
 static uint32_t operand_tcm(const struct tl *tl, uint32_t number)
 {
-    return number % OPERANDS * tl_slot_bytes(tl);
+    return number % OPERANDS * full_tile_bytes(tl);
 }
-static uint32_t sum_tcm(const struct tl *tl) { return OPERANDS * tl_slot_bytes(tl); }
-static uint32_t other_tcm(const struct tl *tl) { return (OPERANDS + 1) * tl_slot_bytes(tl); }
+static uint32_t sum_tcm(const struct tl *tl) { return OPERANDS * full_tile_bytes(tl); }
+static uint32_t other_tcm(const struct tl *tl) { return (OPERANDS + 1) * full_tile_bytes(tl); }
 
 uint64_t schedule_tcm_bytes(const struct ccl_call *call)
 {
     return (uint64_t)(OPERANDS + 2) * lp_tile_bytes(&call->ccl->queues);
+}
+
+uint64_t schedule_reach_tcm_bytes(const struct ccl_call *call)
+{
+    return (uint64_t)(OPERANDS + 2) * schedule_reach_bytes(call->hw, call->ccl);
 }
 
 /* ---- loads and stores ------------------------------------------------------------------------ */
@@ -280,9 +301,23 @@ static bool loads(const struct tl *tl, const struct schedule_frame *f,
     return schedule_op_reads(op) && (op != SCHEDULE_SEND || step->fused > 1 || !is_home(tl, f));
 }
 
+/* Of joined steps that load and add, the next of them; after the last one the first again, for its
+ * next tile. True: this tile has one more. */
+static bool go_to_next_add(const struct tl *tl, const struct schedule_frame *f, struct cursor *at)
+{
+    const uint32_t end = f->at.step + step_of(tl, f, f->at.step)->fused;
+    const bool more = elems_at(tl, f, at) > 0 && at->step + 1 < end &&
+                      step_of(tl, f, at->step + 1)->op == SCHEDULE_ADD;
+    at->step = more ? at->step + 1 : f->at.step;
+    return more;
+}
+
 static void go_ahead(const struct tl *tl, struct schedule_frame *f)
 {
     struct cursor *const at = &f->ahead;
+    if (schedule_op_reaches((enum schedule_op)step_of(tl, f, at->step)->op) &&
+        go_to_next_add(tl, f, at))
+        return;
     at->tile++;
     while (at->chunk < step_of(tl, f, at->step)->count && elems_at(tl, f, at) == 0) {
         at->chunk += chunks_at_once(tl, f, step_of(tl, f, at->step));
@@ -335,9 +370,56 @@ static enum tl_status finish(struct tl *tl, struct schedule_frame *f, uint32_t c
     TL_END(&f->finish_line);
 }
 
+/* The PE whose HBM has a place, and where. Of the PE itself: the virtual address counts. */
+struct reached {
+    uint32_t pe;
+    bool own;
+    struct base base;
+};
+static struct reached reached_at(const struct tl *tl, const struct schedule_frame *f,
+                                 const struct cursor *at)
+{
+    const struct program_step *const step = step_of(tl, f, at->step);
+    const bool stores = step->op == SCHEDULE_STORE;
+    const enum schedule_buffer buffer =
+        (enum schedule_buffer)(stores ? step->dst_buffer : step->src_buffer);
+    const uint32_t rank = stores ? step->src : step->dst, chunk = stores ? step->dst : step->src;
+    return (struct reached){
+        .pe = program_of(tl)->rank[rank].first_pe,
+        .own = rank == f->rank && is_home(tl, f),
+        .base = moved_by(base_of(tl, f, buffer, rank), offset_at(tl, f, at, buffer, chunk))};
+}
+
+static void reach_load(struct tl *tl, const struct schedule_frame *f)
+{
+    const struct reached source = reached_at(tl, f, &f->ahead);
+    const uint32_t tcm = operand_tcm(tl, f->loads), handle = f->begun % TL_HANDLES;
+    if (source.own)
+        tl_load_async(tl, tcm, source.base.va, bytes_at(tl, f, &f->ahead), handle);
+    else
+        tl_load_from_async(tl, tcm, source.pe, tl_hbm((uint32_t)source.base.pa),
+                           bytes_at(tl, f, &f->ahead), handle);
+}
+
+static void reach_store(struct tl *tl, const struct schedule_frame *f, struct lp_operand value)
+{
+    const struct cursor at = {f->at.step + f->fused, f->at.chunk, f->at.tile};
+    const struct reached target = reached_at(tl, f, &at);
+    const uint32_t handle = f->begun % TL_HANDLES;
+    if (target.own)
+        tl_store_async(tl, target.base.va, value, bytes_at(tl, f, &f->at), handle);
+    else
+        tl_store_direct_async(tl, target.pe, tl_hbm((uint32_t)target.base.pa), value,
+                              bytes_at(tl, f, &f->at), handle);
+}
+
 static void issue_load(struct tl *tl, const struct schedule_frame *f)
 {
     const struct program_step *const step = step_of(tl, f, f->ahead.step);
+    if (schedule_op_reaches((enum schedule_op)step->op)) {
+        reach_load(tl, f);
+        return;
+    }
     const struct base source =
         place_of(tl, f, &f->ahead, (enum schedule_buffer)step->src_buffer, step->src);
     const uint32_t tcm = operand_tcm(tl, f->loads), handle = f->begun % TL_HANDLES;
@@ -365,6 +447,10 @@ static enum tl_status begin_load(struct tl *tl, struct schedule_frame *f)
 static void issue_store(struct tl *tl, const struct schedule_frame *f, struct lp_operand value)
 {
     const struct program_step *const step = step_of(tl, f, f->at.step);
+    if (schedule_op_reaches((enum schedule_op)step->op)) {
+        reach_store(tl, f, value);
+        return;
+    }
     const struct base target =
         place_of(tl, f, &f->at, (enum schedule_buffer)step->dst_buffer, step->dst);
     const uint32_t handle = f->begun % TL_HANDLES;
@@ -393,7 +479,10 @@ static enum schedule_op op_at(const struct tl *tl, const struct schedule_frame *
     return (enum schedule_op)step_of(tl, f, f->at.step)->op;
 }
 
-static bool adds(enum schedule_op op) { return op >= SCHEDULE_RECV_REDUCE_COPY; }
+static bool adds(enum schedule_op op)
+{
+    return op >= SCHEDULE_RECV_REDUCE_COPY && op <= SCHEDULE_RECV_REDUCE_COPY_SEND;
+}
 
 /* The value that a step sends or stores. */
 static struct lp_operand value_at(const struct tl *tl, const struct schedule_frame *f)
@@ -515,6 +604,53 @@ static enum tl_status move_tile(struct tl *tl, struct schedule_frame *f)
     TL_END(&f->tile_line);
 }
 
+/* What has been loaded for a joined step is added to the value so far: to the first one, or to the
+ * sum. */
+static void add_loaded(struct tl *tl, const struct schedule_frame *f)
+{
+    tl_math(tl, (enum lp_math)tl_args(tl)->math, sum_tcm(tl),
+            tl_tcm(f->fused == 1 ? operand_tcm(tl, f->used - 1) : sum_tcm(tl)),
+            tl_tcm(operand_tcm(tl, f->used)), elems_at(tl, f, &f->at));
+}
+
+/* The value of joined steps: a sum, or what the first of them has loaded. */
+static struct lp_operand reached_value(const struct tl *tl, const struct schedule_frame *f)
+{
+    return tl_tcm(step_of(tl, f, f->at.step + 1)->op == SCHEDULE_ADD
+                      ? sum_tcm(tl)
+                      : operand_tcm(tl, f->used - 1));
+}
+
+/* Carries out joined steps of a schedule that reaches, for one tile: loads, adds, and stores in as
+ * many places as there are, while the next load is in flight. One TL_RUN. */
+static enum tl_status reach_tile(struct tl *tl, struct schedule_frame *f)
+{
+    TL_BEGIN(&f->tile_line);
+    for (f->fused = 0; f->fused < step_of(tl, f, f->at.step)->fused; f->fused++) {
+        if (step_under_way(tl, f)->op == SCHEDULE_STORE) {
+            TL_RUN(&f->tile_line, begin_store(tl, f, reached_value(tl, f)));
+            continue;
+        }
+        if (f->loads == f->used)
+            TL_RUN(&f->tile_line, begin_load(tl, f));
+        if (f->loads - f->used < AHEAD && is_tile(tl, f, &f->ahead))
+            TL_RUN(&f->tile_line, begin_load(tl, f));
+        TL_RUN(&f->tile_line, finish(tl, f, f->move_of_load[f->used % AHEAD] + 1));
+        if (step_under_way(tl, f)->op == SCHEDULE_ADD)
+            TL_CALL(&f->tile_line, add_loaded(tl, f));
+        f->used++;
+    }
+    TL_END(&f->tile_line);
+}
+
+/* One TL_RUN. */
+static enum tl_status any_tile(struct tl *tl, struct schedule_frame *f)
+{
+    return op_at(tl, f) == SCHEDULE_REDUCE     ? reduce_tile(tl, f)
+           : schedule_op_reaches(op_at(tl, f)) ? reach_tile(tl, f)
+                                               : move_tile(tl, f);
+}
+
 /* ---- the kernel ------------------------------------------------------------------------------ */
 
 static uint32_t pieces_of(const struct tl *tl, const struct schedule_frame *f)
@@ -539,8 +675,7 @@ static const struct program_step *last_of(const struct tl *tl, const struct sche
 
 static uint32_t notified_at(const struct tl *tl, const struct schedule_frame *f)
 {
-    const struct program_rank *const rank = rank_of(tl, f);
-    return rank->first_pe + rank->notify[last_of(tl, f)->notify_first + f->notice];
+    return rank_of(tl, f)->notify[last_of(tl, f)->notify_first + f->notice];
 }
 
 /* Loads wait for all that the thread has stored, unless no step before has written the source. */
@@ -553,6 +688,8 @@ static bool must_settle(const struct tl *tl, const struct schedule_frame *f)
 /* Tiles that the step moves before another step does. */
 static uint32_t tiles_of_piece(const struct tl *tl, const struct schedule_frame *f)
 {
+    if (program_of(tl)->reaches)
+        return TL_UNCUT;
     return goes_together(tl, f, step_of(tl, f, f->at.step)) ? 0 : program_of(tl)->exact_piece_tiles;
 }
 
@@ -584,9 +721,7 @@ static enum tl_status schedule_run(struct tl *tl, void *state)
              f->at.step += step_of(tl, f, f->at.step)->fused) {
             for (f->notice = 0; f->notice < step_of(tl, f, f->at.step)->wait_count; f->notice++)
                 for (f->times = 0; f->times < wait_at(tl, f)->times; f->times++)
-                    TL_CALL(&f->line,
-                            tl_wait_notify(tl, rank_of(tl, f)->first_pe + wait_at(tl, f)->thread,
-                                           NOTICE_TAG));
+                    TL_CALL(&f->line, tl_wait_notify(tl, wait_at(tl, f)->pe, NOTICE_TAG));
             if (must_settle(tl, f))
                 TL_RUN(&f->line, finish(tl, f, f->begun));
             if (f->loads == f->used)
@@ -595,8 +730,7 @@ static enum tl_status schedule_run(struct tl *tl, void *state)
             for (f->at.chunk = 0; f->at.chunk < step_of(tl, f, f->at.step)->count;
                  f->at.chunk += chunks_at_once(tl, f, step_of(tl, f, f->at.step)))
                 for (f->at.tile = 0; elems_at(tl, f, &f->at) > 0; f->at.tile++)
-                    TL_RUN(&f->line,
-                           op_at(tl, f) == SCHEDULE_REDUCE ? reduce_tile(tl, f) : move_tile(tl, f));
+                    TL_RUN(&f->line, any_tile(tl, f));
             if (last_of(tl, f)->notify_count > 0)
                 TL_RUN(&f->line, finish(tl, f, f->begun));
             for (f->notice = 0; f->notice < last_of(tl, f)->notify_count; f->notice++)

@@ -11,6 +11,9 @@
  * sends, and stores, as the operation says. Loads for the next tile, and for the next step where
  * that is safe, are in flight meanwhile; stores are waited for before another thread is notified,
  * and before the thread reads chunks that it may have written.
+ *
+ * A schedule that reaches has loads and stores alone, from and to the homes of any ranks, with
+ * their acknowledgements: a thread is notified when they are there.
  */
 #ifndef COLLECTIVES_SCHEDULE_KERNEL_H
 #define COLLECTIVES_SCHEDULE_KERNEL_H
@@ -23,5 +26,7 @@ extern const struct tl_kernel schedule_pairs_kernel;
 
 /* For struct ccl_machine: TCM that the kernel uses beside the rings. */
 uint64_t schedule_tcm_bytes(const struct ccl_call *call);
+/* The same of schedules that reach. */
+uint64_t schedule_reach_tcm_bytes(const struct ccl_call *call);
 
 #endif

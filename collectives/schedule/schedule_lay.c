@@ -110,6 +110,10 @@ static int lay_steps_of_thread(struct laying *l, uint32_t r, uint32_t t)
             chunk_seen(l->program, from, (enum schedule_buffer)step->src.buffer, step->src.at);
         out->dst =
             chunk_seen(l->program, from, (enum schedule_buffer)step->dst.buffer, step->dst.at);
+        if (op == SCHEDULE_STORE)
+            out->src = schedule_graph_writes(l->graph, l->graph->first[r] + number);
+        else if (schedule_op_reaches(op))
+            out->dst = schedule_graph_reads(l->graph, l->graph->first[r] + number);
     }
     return CW_OK;
 }
@@ -132,9 +136,8 @@ static int lay_rank(struct laying *l, uint32_t r)
     to->link = calloc((size_t)from->thread_count * HW_DIRS_MAX + 1, sizeof *to->link);
     to->size = calloc(chunks + 1, sizeof *to->size);
     to->wait = calloc(from->wait_count + 1, sizeof *to->wait);
-    to->notify = calloc(from->wait_count + 1, sizeof *to->notify);
     if (to->thread == NULL || to->step == NULL || to->link == NULL || to->size == NULL ||
-        to->wait == NULL || to->notify == NULL)
+        to->wait == NULL)
         return laying_no_memory(l);
     chunks = 0;
     for (uint32_t k = 0; k < from->step_count; k++) {
@@ -212,16 +215,21 @@ static void carry_lengths(const struct laying *l, uint32_t *const *length, uint3
     if (numbers_of(l, r, step, &first)) {
         for (uint32_t k = 0; k < step->count; k++)
             size[k] = first + k;
+    } else if (step->op == SCHEDULE_ADD || step->op == SCHEDULE_STORE) {
+        memcpy(size, &rank->size[rank->step[i - 1 - graph->first[r]].size_first],
+               step->count * sizeof *size);
     } else if (sender != GRAPH_NONE) {
         const uint32_t from = graph->rank_of[sender];
         const struct program_rank *const peer = &l->program->rank[from];
         memcpy(size, &peer->size[peer->step[sender - graph->first[from]].size_first],
                step->count * sizeof *size);
     } else {
-        memcpy(size, words_at(l, length[r], r, step->src), step->count * sizeof *size);
+        const uint32_t from = schedule_graph_reads(graph, i);
+        memcpy(size, words_at(l, length[from], from, step->src), step->count * sizeof *size);
     }
+    const uint32_t to = schedule_graph_writes(graph, i);
     if (schedule_op_writes((enum schedule_op)step->op))
-        memcpy(words_at(l, length[r], r, step->dst), size, step->count * sizeof *size);
+        memcpy(words_at(l, length[to], to, step->dst), size, step->count * sizeof *size);
     uint32_t following = 1;
     while (following < step->count && size[following] == size[0] + following)
         following++;
@@ -278,9 +286,18 @@ static int take_whole_sizes(struct laying *l, const struct ccl_config *ccl)
 
 /* ---- notifications --------------------------------------------------------------------------- */
 
-/* Thread `to` waits for a step of thread `from`, of one rank. */
+/* Thread `to` waits for a step of thread `from`: their PEs. */
 struct notice {
-    uint32_t from, to, step;
+    uint32_t from, to;
+    uint32_t rank, step; /* of `from`: the step's number in its rank */
+};
+
+/* Waits of the threads of some ranks for threads of these ranks: of one rank, or of all ranks of a
+ * schedule that reaches. */
+struct notices {
+    struct notice *notice; /* by_pair(), each once; then by_step() */
+    uint32_t count;
+    uint32_t first_rank, end_rank;
 };
 
 static int by_pair(const void *a, const void *b)
@@ -303,97 +320,165 @@ static int by_step(const void *a, const void *b)
     return x->to < y->to ? -1 : x->to > y->to;
 }
 
-/* All waits of a rank's threads for other threads, each once, by_pair(). Returns how many. */
-static uint32_t collect_notices(const struct schedule_rank *rank, struct notice *notice)
+/* The k-th wait of a rank's step, of its thread t. False: it is for the thread itself. */
+static bool notice_of(const struct laying *l, uint32_t r, uint32_t t,
+                      const struct schedule_wait *wait, struct notice *out)
 {
-    uint32_t count = 0, kept = 0;
-    for (uint32_t t = 0; t < rank->thread_count; t++)
-        for (uint32_t k = 0; k < rank->thread[t].step_count; k++) {
-            const struct schedule_step *const step = &rank->step[rank->thread[t].step_first + k];
-            for (uint32_t i = 0; i < step->wait_count; i++) {
-                const struct schedule_wait *const wait = &rank->wait[step->wait_first + i];
-                if (wait->thread != t)
-                    notice[count++] = (struct notice){wait->thread, t, wait->step};
-            }
-        }
-    if (count > 0)
-        qsort(notice, count, sizeof *notice, by_pair);
-    for (uint32_t i = 0; i < count; i++)
-        if (kept == 0 || by_pair(&notice[kept - 1], &notice[i]) != 0)
-            notice[kept++] = notice[i];
-    return kept;
+    const struct schedule_program *const p = l->program;
+    const uint32_t there = schedule_wait_rank(wait, r);
+    const struct schedule_thread *const thread = &l->schedule->rank[there].thread[wait->thread];
+    *out = (struct notice){.from = p->rank[there].first_pe + wait->thread,
+                           .to = p->rank[r].first_pe + t,
+                           .rank = there,
+                           .step = thread->step_first + wait->step};
+    return there != r || wait->thread != t;
 }
 
-/* Before each step of thread `to`: how many notifications it still has to take from each thread. A
- * thread's notifications come in the order of its steps, so the k-th says that k steps are done. */
-static void lay_waits(const struct schedule_rank *from, struct program_rank *out, uint32_t to,
-                      const struct notice *notice, uint32_t notices, uint32_t *taken,
-                      uint32_t *wait_count)
+static int collect_notices(struct laying *l, struct notices *n)
 {
-    const struct schedule_thread *const thread = &from->thread[to];
-    memset(taken, 0, from->thread_count * sizeof *taken);
+    size_t waits = 0;
+    uint32_t count = 0;
+    for (uint32_t r = n->first_rank; r < n->end_rank; r++)
+        waits += l->schedule->rank[r].wait_count;
+    n->notice = calloc(waits + 1, sizeof *n->notice);
+    if (n->notice == NULL)
+        return laying_no_memory(l);
+    for (uint32_t r = n->first_rank; r < n->end_rank; r++) {
+        const struct schedule_rank *const rank = &l->schedule->rank[r];
+        for (uint32_t t = 0; t < rank->thread_count; t++)
+            for (uint32_t k = 0; k < rank->thread[t].step_count; k++) {
+                const struct schedule_step *const step =
+                    &rank->step[rank->thread[t].step_first + k];
+                for (uint32_t i = 0; i < step->wait_count; i++)
+                    count +=
+                        notice_of(l, r, t, &rank->wait[step->wait_first + i], &n->notice[count]);
+            }
+    }
+    if (count > 0)
+        qsort(n->notice, count, sizeof *n->notice, by_pair);
+    for (uint32_t i = 0; i < count; i++)
+        if (n->count == 0 || by_pair(&n->notice[n->count - 1], &n->notice[i]) != 0)
+            n->notice[n->count++] = n->notice[i];
+    return CW_OK;
+}
+
+/* Which of the steps that `to` waits for in `from` this one is, from 1. */
+static uint32_t number_of_notice(const struct notices *n, const struct notice *key)
+{
+    const struct notice *const at = bsearch(key, n->notice, n->count, sizeof *key, by_pair);
+    uint32_t number = 1;
+    for (const struct notice *before = at;
+         before > n->notice && before[-1].from == at->from && before[-1].to == at->to; before--)
+        number++;
+    return number;
+}
+
+/* Before each step of a thread: how many notifications it still has to take from each PE. A
+ * thread's notifications come in the order of its steps, so the k-th says that k steps are done.
+ * taken: [PEs of all ranks], which the thread leaves as it was. */
+static void lay_waits(const struct laying *l, const struct notices *n, uint32_t r, uint32_t t,
+                      uint32_t *taken, uint32_t *wait_count)
+{
+    const struct schedule_rank *const from = &l->schedule->rank[r];
+    struct program_rank *const out = &l->program->rank[r];
+    const struct schedule_thread *const thread = &from->thread[t];
+    const uint32_t first = *wait_count;
     for (uint32_t k = 0; k < thread->step_count; k++) {
         const struct schedule_step *const step = &from->step[thread->step_first + k];
         struct program_step *const laid = &out->step[thread->step_first + k];
         laid->wait_first = *wait_count;
         for (uint32_t i = 0; i < step->wait_count; i++) {
-            const struct schedule_wait *const wait = &from->wait[step->wait_first + i];
-            const struct notice key = {wait->thread, to, wait->step};
-            if (wait->thread == to)
+            struct notice key;
+            if (!notice_of(l, r, t, &from->wait[step->wait_first + i], &key))
                 continue;
-            const struct notice *const at = bsearch(&key, notice, notices, sizeof *notice, by_pair);
-            uint32_t number = 1;
-            for (const struct notice *n = at;
-                 n > notice && n[-1].from == at->from && n[-1].to == at->to; n--)
-                number++;
-            if (number <= taken[wait->thread])
+            const uint32_t number = number_of_notice(n, &key);
+            if (number <= taken[key.from])
                 continue;
             out->wait[(*wait_count)++] =
-                (struct program_wait){.thread = (uint16_t)wait->thread,
-                                      .times = (uint16_t)(number - taken[wait->thread])};
+                (struct program_wait){.pe = key.from, .times = number - taken[key.from]};
             laid->wait_count++;
-            taken[wait->thread] = number;
+            taken[key.from] = number;
+        }
+    }
+    for (uint32_t i = first; i < *wait_count; i++)
+        taken[out->wait[i].pe] = 0;
+}
+
+/* PEs with which one exchanges notifications. peers: [PEs of all ranks], zeroed. */
+static void count_peers(struct laying *l, const struct notices *n, uint32_t *peers)
+{
+    for (uint32_t i = 0; i < n->count; i++)
+        if (i == 0 || n->notice[i].from != n->notice[i - 1].from ||
+            n->notice[i].to != n->notice[i - 1].to) {
+            peers[n->notice[i].from]++;
+            peers[n->notice[i].to]++;
+        }
+    for (uint32_t i = 0; i < n->count; i++) {
+        const uint32_t pe[] = {n->notice[i].from, n->notice[i].to};
+        for (uint32_t k = 0; k < 2; k++) {
+            l->program->peers = peers[pe[k]] > l->program->peers ? peers[pe[k]] : l->program->peers;
+            peers[pe[k]] = 0;
         }
     }
 }
 
-static int lay_notifications_of(struct laying *l, uint32_t r)
+/* After each step that others wait for: whom it notifies. */
+static int lay_notifies(struct laying *l, struct notices *n)
 {
-    const struct schedule_rank *const from = &l->schedule->rank[r];
-    struct program_rank *const out = &l->program->rank[r];
-    if (from->wait_count == 0)
-        return CW_OK;
-    struct notice *const notice = calloc(from->wait_count, sizeof *notice);
-    uint32_t *const taken = calloc(from->thread_count, sizeof *taken);
-    if (notice == NULL || taken == NULL) {
-        free(notice);
-        free(taken);
-        return laying_no_memory(l);
-    }
-    const uint32_t notices = collect_notices(from, notice);
-    uint32_t waits = 0;
-    for (uint32_t t = 0; t < from->thread_count; t++)
-        lay_waits(from, out, t, notice, notices, taken, &waits);
-    memset(taken, 0, from->thread_count * sizeof *taken); /* now: peers of each thread */
-    for (uint32_t i = 0; i < notices; i++)
-        if (i == 0 || notice[i].from != notice[i - 1].from || notice[i].to != notice[i - 1].to) {
-            taken[notice[i].from]++;
-            taken[notice[i].to]++;
+    struct program_rank *rank = NULL;
+    uint32_t first = 0;
+    if (n->count > 0)
+        qsort(n->notice, n->count, sizeof *n->notice, by_step);
+    for (uint32_t i = 0; i < n->count; i++) {
+        const struct notice *const notice = &n->notice[i];
+        if (rank != &l->program->rank[notice->rank]) {
+            uint32_t end = i;
+            while (end < n->count && n->notice[end].rank == notice->rank)
+                end++;
+            rank = &l->program->rank[notice->rank];
+            first = i;
+            rank->notify = calloc(end - i, sizeof *rank->notify);
+            if (rank->notify == NULL)
+                return laying_no_memory(l);
         }
-    for (uint32_t t = 0; t < from->thread_count; t++)
-        l->program->peers = taken[t] > l->program->peers ? taken[t] : l->program->peers;
-    if (notices > 0)
-        qsort(notice, notices, sizeof *notice, by_step);
-    for (uint32_t i = 0; i < notices; i++) {
-        struct program_step *const step =
-            &out->step[from->thread[notice[i].from].step_first + notice[i].step];
+        struct program_step *const step = &rank->step[notice->step];
         if (step->notify_count++ == 0)
-            step->notify_first = i;
-        out->notify[i] = (uint16_t)notice[i].to;
+            step->notify_first = i - first;
+        rank->notify[i - first] = notice->to;
     }
-    free(notice);
-    free(taken);
     return CW_OK;
+}
+
+/* by_step() has the notices of a rank one after the other, as PEs of ranks do not mix. taken: as
+ * above. */
+static int lay_notifications_of(struct laying *l, uint32_t first_rank, uint32_t end_rank,
+                                uint32_t *taken)
+{
+    struct notices n = {.first_rank = first_rank, .end_rank = end_rank};
+    int code = collect_notices(l, &n);
+    for (uint32_t r = first_rank; r < end_rank && code == CW_OK && n.count > 0; r++)
+        for (uint32_t t = 0, waits = 0; t < l->schedule->rank[r].thread_count; t++)
+            lay_waits(l, &n, r, t, taken, &waits);
+    if (code == CW_OK) {
+        count_peers(l, &n, taken);
+        code = lay_notifies(l, &n);
+    }
+    free(n.notice);
+    return code;
+}
+
+static int lay_notifications(struct laying *l)
+{
+    const struct schedule *const s = l->schedule;
+    uint32_t *const taken = calloc((size_t)hw_pe_count(l->program->hw) + 1, sizeof *taken);
+    int code = taken != NULL ? CW_OK : laying_no_memory(l);
+    if (s->reaches && code == CW_OK)
+        code = lay_notifications_of(l, 0, s->rank_count, taken);
+    for (uint32_t r = 0; r < s->rank_count && code == CW_OK && !s->reaches; r++)
+        if (s->rank[r].wait_count > 0)
+            code = lay_notifications_of(l, r, r + 1, taken);
+    free(taken);
+    return code;
 }
 
 /* ---- early loads ----------------------------------------------------------------------------- */
@@ -498,6 +583,55 @@ static int find_early_loads(struct laying *l)
     return code;
 }
 
+/* Of a schedule that reaches: a thread has not written what the step loads, so that no store of its
+ * own needs to have ended. What others write is waited for. */
+static bool is_settled(const struct laying *l, uint32_t *const *writer, uint32_t i, uint32_t thread)
+{
+    const struct schedule_step *const step = schedule_graph_step(l->graph, i);
+    const uint32_t from = schedule_graph_reads(l->graph, i),
+                   to = schedule_graph_writes(l->graph, i);
+    bool settled = true;
+    for (uint32_t k = 0; k < step->count && step->op == SCHEDULE_STORE; k++)
+        words_at(l, writer[to], to, step->dst)[k] = thread;
+    for (uint32_t k = 0; k < step->count && schedule_op_reads((enum schedule_op)step->op); k++)
+        settled &= words_at(l, writer[from], from, step->src)[k] != thread;
+    return settled;
+}
+
+/* Of each step, and of those that are joined with it. */
+static void settle_thread(struct laying *l, uint32_t *const *writer, uint32_t r, uint32_t t,
+                          uint32_t thread)
+{
+    const struct schedule_rank *const rank = &l->schedule->rank[r];
+    const struct schedule_thread *const of = &rank->thread[t];
+    for (uint32_t k = 0, first = 0; k < of->step_count; k++) {
+        struct program_step *const laid = &l->program->rank[r].step[of->step_first];
+        first = rank->step[of->step_first + k].joined == SCHEDULE_APART ? k : first;
+        if (first == k)
+            laid[first].flags |= PROGRAM_EARLY;
+        if (!is_settled(l, writer, schedule_graph_at(l->graph, r, t, k), thread))
+            laid[first].flags &= (uint8_t)~PROGRAM_EARLY;
+    }
+}
+
+static int find_settled_loads(struct laying *l)
+{
+    const struct schedule *const s = l->schedule;
+    uint32_t **const writer = calloc(s->rank_count, sizeof *writer);
+    uint32_t thread = 0;
+    int code = writer != NULL ? CW_OK : laying_no_memory(l);
+    for (uint32_t r = 0; r < s->rank_count && code == CW_OK; r++)
+        if ((writer[r] = words_of(s, r)) == NULL)
+            code = laying_no_memory(l);
+    for (uint32_t r = 0; r < s->rank_count && code == CW_OK; r++)
+        for (uint32_t t = 0; t < s->rank[r].thread_count; t++)
+            settle_thread(l, writer, r, t, ++thread);
+    for (uint32_t r = 0; writer != NULL && r < s->rank_count; r++)
+        free(writer[r]);
+    free(writer);
+    return code;
+}
+
 /* ---- fused steps ------------------------------------------------------------------------ */
 
 static void fuse_steps(struct laying *l, uint32_t r)
@@ -559,16 +693,24 @@ static int lay_program(struct laying *l, const struct ccl_config *ccl)
         code = lay_rank(l, r);
     if (code == CW_OK)
         code = find_sizes(l);
-    for (uint32_t r = 0; r < s->rank_count && code == CW_OK; r++)
-        code = lay_notifications_of(l, r);
     if (code == CW_OK)
-        code = s->file != NULL ? find_early_loads(l) : find_early_loads_in_order(l);
+        code = lay_notifications(l);
+    if (code == CW_OK)
+        code = s->reaches        ? find_settled_loads(l)
+               : s->file != NULL ? find_early_loads(l)
+                                 : find_early_loads_in_order(l);
     if (code == CW_OK)
         code = take_whole_sizes(l, ccl);
     if (code != CW_OK)
         return code;
     for (uint32_t r = 0; r < s->rank_count; r++)
         fuse_steps(l, r);
+    if (s->reaches) { /* no rings: as many as 32 bits of bytes have */
+        l->program->most_bytes = UINT64_MAX;
+        l->program->piece_tiles = l->program->exact_piece_tiles =
+            UINT32_MAX / l->program->tile_bytes;
+        return CW_OK;
+    }
     l->program->piece_tiles = tiles_of_small(l, ccl);
     if (l->program->piece_tiles == 0)
         l->program->piece_tiles = tiles_of_any(l, ccl);

@@ -35,7 +35,7 @@ static int check_places(const struct schedule_program *p, struct cw_error *error
                                 p->ranks->pes > 0 ? "more lanes"
                                                   : "a machine with more cubes or PEs, such as by "
                                                     "a larger sip.cube_mesh.w");
-        if (p->lanes > 0 && s->rank[r].thread_count != s->parts)
+        if (p->lanes > 0 && (s->rank[r].thread_count != s->parts || s->reaches))
             return cw_error_set(error, CW_USAGE,
                                 "rank %u has %u threads for %u parts: a tensor that is cut over "
                                 "PEs goes by one thread on each; legal: mapper leader_only",
@@ -51,6 +51,8 @@ static uint32_t peers_of(const struct schedule_rank *rank, uint32_t thread, bool
     uint32_t peer[HW_DIRS_MAX], peers = 0;
     for (uint32_t i = 0; i < rank->thread[thread].step_count; i++) {
         const struct schedule_step *const step = &rank->step[rank->thread[thread].step_first + i];
+        if (schedule_op_reaches((enum schedule_op)step->op))
+            continue;
         const uint32_t ends[] = {step->recv_from, sends ? step->send_to : SCHEDULE_NO_RANK};
         for (uint32_t k = 0; k < 2; k++) {
             uint32_t at = 0;
@@ -86,6 +88,15 @@ static uint32_t places_of_rank(const struct schedule_program *p, uint32_t r)
     return p->lanes > 0 ? p->lanes : p->schedule->rank[r].thread_count;
 }
 
+uint32_t schedule_reach_bytes(const struct hw_config *hw, const struct ccl_config *ccl)
+{
+    enum { BYTES_MAX = 1 << 18, SHARE = 8, LINE = 64 };
+    const uint64_t share = hw->tcm_bytes / SHARE;
+    const uint32_t bytes = share < BYTES_MAX ? (uint32_t)share : BYTES_MAX;
+    const uint32_t slot = lp_tile_bytes(&ccl->queues);
+    return (bytes > slot ? bytes : slot) / LINE * LINE;
+}
+
 /* The first PE of any rank of the schedule: global index. */
 static uint32_t first_pe_of(const struct schedule_program *p, uint32_t rank)
 {
@@ -107,8 +118,10 @@ struct schedule_program *schedule_program_create(const struct program_request *r
         return NULL;
     }
     p->schedule = s;
-    p->tile_bytes = lp_move_bytes(&request->ccl->queues);
-    p->exact_tile_bytes = lp_tile_bytes(&request->ccl->queues);
+    p->reaches = s->reaches;
+    p->tile_bytes = p->reaches ? schedule_reach_bytes(request->hw, request->ccl)
+                               : lp_move_bytes(&request->ccl->queues);
+    p->exact_tile_bytes = p->reaches ? p->tile_bytes : lp_tile_bytes(&request->ccl->queues);
     p->hw = request->hw;
     p->ranks = &request->ccl->ranks;
     p->lanes = request->lanes;

@@ -19,8 +19,12 @@
  * chunks travel together, as one long chunk. So a step may have more chunks than a ring has slots,
  * if calls are known to have chunks no larger than a tile.
  *
- * Waits between threads of a rank are notifications between their PEs, counted: in each piece, a
- * thread is notified of each step that it waits for once, in the order of that thread's steps.
+ * Waits between threads are notifications between their PEs, counted: in each piece, a thread is
+ * notified of each step that it waits for once, in the order of that thread's steps.
+ *
+ * Reaching. A schedule that reaches (schedule.h) has no queues: its threads load and store in the
+ * memories of homes, their own rank's and others', in tiles of schedule_reach_bytes(). Its steps
+ * move whole chunks, unless these are of 4 GiB and more.
  *
  * Const once made; shared by all threads of the simulator.
  */
@@ -48,15 +52,16 @@ struct program_step {
     uint16_t count; /* chunks */
     uint16_t wait_count, notify_count;
     uint16_t reserved_too;
-    uint32_t src, dst;   /* the first chunk */
+    uint32_t src, dst; /* the first chunk; of a step that reaches, src or dst, and in the other the
+                          rank whose chunks they are: its place in program.rank[] */
     uint32_t size_first; /* program_rank.size[]: for each chunk, the chunk that it is as long as */
     uint32_t wait_first; /* program_rank.wait[] */
     uint32_t notify_first; /* program_rank.notify[] */
 };
 
-/* Notifications to wait for before a step: this many from that thread's PE. */
+/* Notifications to wait for before a step: this many from that PE. */
 struct program_wait {
-    uint16_t thread, times;
+    uint32_t pe, times; /* pe: global index */
 };
 
 /* A queue between two threads. */
@@ -77,7 +82,7 @@ struct program_rank {
     struct program_link *link;
     uint32_t *size;
     struct program_wait *wait;
-    uint16_t *notify; /* threads */
+    uint32_t *notify; /* PEs: global indices */
     uint32_t thread_count;
     uint32_t first_pe;    /* of its PEs: global index */
     uint32_t first_place; /* of its places */
@@ -91,6 +96,7 @@ struct schedule_program {
     uint32_t blocks[SCHEDULE_BUFFERS]; /* of each buffer: schedule.h, "Parts" */
     uint32_t
         chunks[SCHEDULE_BUFFERS]; /* of a block, as the kernel sees it: in a lane, of its part */
+    bool reaches;                 /* as the schedule */
     uint32_t piece_tiles;         /* m */
     uint32_t exact_piece_tiles;   /* with coarse tiles: m without them; else m */
     uint32_t tile_bytes;          /* of a full tile at most */
@@ -117,6 +123,9 @@ struct program_request {
 struct schedule_program *schedule_program_create(const struct program_request *request,
                                                  struct cw_error *error);
 void schedule_program_free(struct schedule_program *program); /* accepts NULL */
+
+/* Bytes of a tile of a schedule that reaches. The more, the less its threads wait for answers. */
+uint32_t schedule_reach_bytes(const struct hw_config *hw, const struct ccl_config *ccl);
 
 /* For struct lp_wiring_request: the PEs that carry out threads, rank by rank, in order of thread or
  * lane. Writes their global indices, if pe is not NULL; returns how many there are. */

@@ -45,13 +45,13 @@ static void rings_list(struct rings *r, uint32_t thread)
 static uint32_t rings_awaited(const struct rings *r, uint32_t i)
 {
     const struct schedule_graph *const graph = r->graph;
-    const uint32_t rank = graph->rank_of[i];
     const struct schedule_step *const step = schedule_graph_step(graph, i);
     for (uint32_t k = 0; k < step->wait_count; k++) {
-        const struct schedule_wait *const wait =
-            &graph->schedule->rank[rank].wait[step->wait_first + k];
-        if (r->thread[r->thread_first[rank] + wait->thread].step <= wait->step)
-            return schedule_graph_at(graph, rank, wait->thread, wait->step);
+        const uint32_t on = schedule_graph_awaited(graph, i, k);
+        const struct ring_thread *const thread =
+            &r->thread[r->thread_first[graph->rank_of[on]] + graph->thread_of[on]];
+        if (thread->step <= schedule_graph_number(graph, on))
+            return on;
     }
     return GRAPH_NONE;
 }
@@ -125,9 +125,10 @@ static void rings_advance(struct rings *r, uint32_t number)
         for (uint32_t moved; thread->tile < tiles; thread->tile += moved)
             if ((moved = rings_chain(r, thread, i, tiles - thread->tile)) == 0)
                 return;
+        const bool awaited = step[thread->chain - 1].awaited, all = r->graph->schedule->reaches;
         const uint32_t rank = r->graph->rank_of[i];
-        const bool awaited = step[thread->chain - 1].awaited;
-        for (uint32_t t = r->thread_first[rank]; awaited && t < r->thread_first[rank + 1]; t++)
+        const uint32_t end = all ? r->threads : r->thread_first[rank + 1];
+        for (uint32_t t = all ? 0 : r->thread_first[rank]; awaited && t < end; t++)
             if (t != number)
                 rings_list(r, t);
     }

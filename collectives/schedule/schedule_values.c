@@ -23,8 +23,8 @@ struct interpreter {
     uint32_t *table;      /* [table_size]: sums; VALUE_NONE: free */
     uint32_t table_size;  /* a power of two, at least twice the sums */
     uint32_t **state;     /* [ranks][locations] */
-    uint32_t *message;    /* nodes of all messages */
-    uint64_t *message_at; /* [steps]: of a step that sends */
+    uint32_t *message;    /* nodes of all messages, and of values between joined steps */
+    uint64_t *message_at; /* [steps]: of a step that sends, or of which a value is left */
 };
 
 /* ---- places ---------------------------------------------------------------------------------- */
@@ -181,12 +181,15 @@ static bool carry_out_chunk(struct interpreter *in, uint32_t i, uint32_t k)
     uint32_t value = VALUE_NONE;
     if (schedule_op_receives(op))
         value = in->message[in->message_at[in->graph->sender[i]] + k];
+    if (op == SCHEDULE_ADD || op == SCHEDULE_STORE)
+        value = in->message[in->message_at[i - 1] + k];
     if (schedule_op_reads(op)) {
-        const uint32_t source = read_chunk(in, i, rank, step->src, k);
+        const uint32_t source = read_chunk(in, i, schedule_graph_reads(in->graph, i), step->src, k);
         if (source == VALUE_NONE)
             return false;
-        value = value == VALUE_NONE
-                    ? source
+        value = value == VALUE_NONE ? source
+                : op == SCHEDULE_ADD
+                    ? add_chunks(in, i, value, source, (step - 1)->op == SCHEDULE_ADD)
                     : add_chunks(in, i, source, value, step->joined == SCHEDULE_JOINED);
     }
     if (op == SCHEDULE_REDUCE) {
@@ -196,10 +199,10 @@ static bool carry_out_chunk(struct interpreter *in, uint32_t i, uint32_t k)
     }
     if (value == VALUE_NONE)
         return false;
-    if (schedule_op_sends(op))
+    if (schedule_op_sends(op) || schedule_op_reaches(op))
         in->message[in->message_at[i] + k] = value;
     if (schedule_op_writes(op))
-        *place_in_state(in, rank, step->dst, k) = value;
+        *place_in_state(in, schedule_graph_writes(in->graph, i), step->dst, k) = value;
     return true;
 }
 
@@ -226,7 +229,8 @@ static bool take_messages(struct interpreter *in)
     for (uint32_t i = 0; i < in->graph->steps; i++) {
         const struct schedule_step *const step = schedule_graph_step(in->graph, i);
         in->message_at[i] = all;
-        all += schedule_op_sends((enum schedule_op)step->op) ? step->count : 0;
+        const enum schedule_op op = (enum schedule_op)step->op;
+        all += schedule_op_sends(op) || schedule_op_reaches(op) ? step->count : 0;
     }
     in->message = malloc((all + 1) * sizeof *in->message);
     return in->message != NULL;

@@ -145,7 +145,7 @@ static void wait_for_thread(const struct rs_ag_place *p, uint32_t thread, uint32
 {
     if (other != thread && steps > 0)
         schedule_wait_for(p->b, p->rank, p->thread + thread,
-                          (struct schedule_wait){p->thread + other, steps - 1});
+                          (struct schedule_wait){.thread = p->thread + other, .step = steps - 1});
 }
 
 /* Waits of the step that was added last to a thread. */

@@ -141,10 +141,12 @@ static void expect_same_program(const struct schedule_program *whole,
             if (whole->schedule->keeps_numbers || x->count > 1)
                 assert_memory_equal(&b->size[y->size_first], &a->size[x->size_first],
                                     x->count * sizeof *a->size);
-            assert_memory_equal(&b->wait[y->wait_first], &a->wait[x->wait_first],
-                                x->wait_count * sizeof *a->wait);
-            assert_memory_equal(&b->notify[y->notify_first], &a->notify[x->notify_first],
-                                x->notify_count * sizeof *a->notify);
+            if (x->wait_count > 0)
+                assert_memory_equal(&b->wait[y->wait_first], &a->wait[x->wait_first],
+                                    x->wait_count * sizeof *a->wait);
+            if (x->notify_count > 0)
+                assert_memory_equal(&b->notify[y->notify_first], &a->notify[x->notify_first],
+                                    x->notify_count * sizeof *a->notify);
         }
     }
 }

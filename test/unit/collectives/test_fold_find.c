@@ -424,7 +424,7 @@ static struct schedule *shift(void)
                                                   .count = 1,
                                                   .src = {5, SCHEDULE_INPUT, {0}},
                                                   .dst = {5, SCHEDULE_OUTPUT, {0}}});
-        schedule_wait_for(b, r, u, (struct schedule_wait){t, 2});
+        schedule_wait_for(b, r, u, (struct schedule_wait){.thread = t, .step = 2});
     }
     struct cw_error error;
     struct schedule *const s = schedule_build(b, &error);

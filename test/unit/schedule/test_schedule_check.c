@@ -347,7 +347,7 @@ static void test_waits_of_parts(void **state)
                                                   .src = {part, SCHEDULE_INPUT, {0}},
                                                   .dst = {part, SCHEDULE_OUTPUT, {0}}});
     }
-    schedule_wait_for(b, 0, 1, (struct schedule_wait){0, 0});
+    schedule_wait_for(b, 0, 1, (struct schedule_wait){.thread = 0, .step = 0});
     struct schedule *const s = schedule_build(b, &error);
     assert_int_equal(schedule_check(s, 0, NULL, NULL, &error), CW_USAGE);
     assert_string_equal(error.text,
@@ -370,7 +370,7 @@ static void test_waits_in_turn(void **state)
                 (void)schedule_add(b, 0, t, (struct schedule_step){.op = SCHEDULE_NOP});
     }
     for (uint32_t i = 0; i < 5; i++)
-        schedule_wait_for(b, 0, waiter[i], (struct schedule_wait){2, i});
+        schedule_wait_for(b, 0, waiter[i], (struct schedule_wait){.thread = 2, .step = i});
     struct schedule *const s = schedule_build(b, &error);
     const struct schedule_rank *const r = &s->rank[0];
     for (uint32_t t = 0; t < 2; t++) {

@@ -149,7 +149,7 @@ static void each_step_is_notified_once(void **state)
     for (uint32_t k = 0; k < 3; k++) {
         (void)schedule_add(b, 0, u, step(SCHEDULE_COPY, k + 4, 7, 0));
         static const uint32_t awaited[] = {2, 0, 2};
-        schedule_wait_for(b, 0, u, (struct schedule_wait){t, awaited[k]});
+        schedule_wait_for(b, 0, u, (struct schedule_wait){.thread = t, .step = awaited[k]});
     }
     struct schedule *const s = built(b);
     s->rank[0].thread_count = 2;
