@@ -51,10 +51,10 @@ const struct ccl_algorithm *ccl_algorithm_find(const char *module)
     return NULL;
 }
 
-bool ccl_is_xml(const char *module)
+bool ccl_is_schedule_file(const char *module)
 {
-    const size_t bytes = strlen(module);
-    return bytes > 4 && strcmp(module + bytes - 4, ".xml") == 0;
+    const char *const dot = strrchr(module, '.');
+    return dot != NULL && dot > module && (strcmp(dot, ".xml") == 0 || strcmp(dot, ".json") == 0);
 }
 
 /* A parameter as parameter.h wants it. */
@@ -116,7 +116,7 @@ static int algorithm_check(const struct ccl_algorithm *algorithm, const char *mo
 
 const struct ccl_algorithm *ccl_algorithm_load(const char *module, struct cw_error *error)
 {
-    if (ccl_is_xml(module))
+    if (ccl_is_schedule_file(module))
         return ccl_msccl.load(module, error);
     const struct ccl_algorithm *algorithm = ccl_algorithm_find(module);
     if (algorithm == NULL && plugin_is_path(module)) {
@@ -156,10 +156,11 @@ const struct ccl_algorithm *ccl_algorithm_for(const struct ccl_config *ccl,
         return configured;
     if (preferred[collective] != NULL)
         return ccl_algorithm_find(preferred[collective]);
-    (void)cw_error_set(error, CW_USAGE,
-                       "no algorithm for %s is part of this version; legal is an MSCCL XML file of "
-                       "that collective, as --algorithm FILE.xml",
-                       ccl_collective_name(collective));
+    (void)cw_error_set(
+        error, CW_USAGE,
+        "no algorithm for %s is part of this version; legal is an MSCCL XML file, or "
+        "an MSCCL++ plan, of that collective, as --algorithm FILE.xml",
+        ccl_collective_name(collective));
     return NULL;
 }
 
@@ -208,7 +209,7 @@ const struct ccl_algorithm *ccl_algorithm_of(const struct ccl_call *call, struct
         if (own.algorithm == NULL)
             (void)cw_error_memory(error, "the estimate of an algorithm");
     } else if (algorithm != NULL && strcmp(algorithm->name, call->ccl->module) != 0 &&
-               !plugin_is_path(call->ccl->module) && !ccl_is_xml(call->ccl->module))
+               !plugin_is_path(call->ccl->module) && !ccl_is_schedule_file(call->ccl->module))
         own.algorithm = accepting(call, algorithm);
     if (choice != NULL)
         *choice = own;

@@ -199,12 +199,13 @@ struct ccl_algorithm_files {
     struct ccl_fixed (*fixed)(const struct ccl_algorithm *algorithm);
 };
 
-/* A module is an MSCCL XML file: its name ends with .xml. */
-bool ccl_is_xml(const char *module);
+/* A module is a file with a schedule: MSCCL XML, whose name ends with .xml, or an MSCCL++ execution
+ * plan, .json. Its contents say which of the two. */
+bool ccl_is_schedule_file(const char *module);
 /* The registered algorithm with this module name; NULL: unknown. */
 const struct ccl_algorithm *ccl_algorithm_find(const char *module);
-/* The same, or from a shared object (./file.so:symbol), or an MSCCL XML file. NULL: CW_USAGE, with
- * the names of the registered ones. */
+/* The same, or from a shared object (./file.so:symbol), or a file with a schedule. NULL: CW_USAGE,
+ * with the names of the registered ones. */
 const struct ccl_algorithm *ccl_algorithm_load(const char *module, struct cw_error *error);
 /* The one for a collective: the configured module if it does that, else the first registered one
  * that does. NULL: CW_USAGE, there is none, or the module is unknown. */

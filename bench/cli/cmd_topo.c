@@ -20,7 +20,7 @@
 #include "collectives/runtime/distributed.h"
 #include "collectives/runtime/install_plan.h"
 #include "collectives/msccl/msccl_write.h"
-#include "collectives/msccl/msccl_xml.h"
+#include "collectives/msccl/msccl_file.h"
 #include "collectives/schedule/schedule_check.h"
 #include "core/os/text_stream.h"
 #include "hw/timing.h"

@@ -72,8 +72,8 @@ const char *bench_of_config(const struct config *config, const char *otherwise)
 {
     struct cw_error ignored;
     const struct ccl_algorithm *const algorithm = ccl_algorithm_load(config->ccl.module, &ignored);
-    if (algorithm == NULL ||
-        (config_is_from_option(config, "defaults.algorithm") && !ccl_is_xml(config->ccl.module)))
+    if (algorithm == NULL || (config_is_from_option(config, "defaults.algorithm") &&
+                              !ccl_is_schedule_file(config->ccl.module)))
         return otherwise;
     for (size_t i = 0; i < sizeof registry / sizeof *registry; i++)
         if (registry[i]->collective && !registry[i]->no_algorithm &&
@@ -186,7 +186,7 @@ struct config_work bench_work(const struct run_options *options, const struct co
         .groups = program->groups,
         .is_unknown =
             program->groups ||
-            (runs_one && (algorithm == NULL || (!ccl_is_xml(config->ccl.module) &&
+            (runs_one && (algorithm == NULL || (!ccl_is_schedule_file(config->ccl.module) &&
                                                 ccl_algorithm_find(algorithm->name) != algorithm))),
         .tensors = program->collective && !(runs_one && program->does == CCL_BARRIER),
         .stores = program->stores,

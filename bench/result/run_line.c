@@ -56,7 +56,7 @@ int run_line_configure(struct run_options *run, enum run_line_bench bench, struc
         return code;
     }
     if (bench != RUN_LINE_BENCH &&
-        (run->config.preset != NULL || ccl_is_xml((*config)->ccl.module)))
+        (run->config.preset != NULL || ccl_is_schedule_file((*config)->ccl.module)))
         run->bench = bench_of_config(*config, run->bench);
     const char *const algorithm = algorithm_instead(run, bench, *config);
     if (algorithm == NULL)

@@ -64,7 +64,7 @@ static bool is_opened_late(const struct study_setting *setting)
         return false;
     return strcmp(setting->name, "data") == 0 || strcmp(setting->name, "measured") == 0 ||
            strcmp(setting->name, "workload") == 0 ||
-           (strcmp(setting->name, "algorithm") == 0 && ccl_is_xml(setting->argument));
+           (strcmp(setting->name, "algorithm") == 0 && ccl_is_schedule_file(setting->argument));
 }
 
 static bool is_reported(const struct config_errors *errors, struct config_place place)

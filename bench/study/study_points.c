@@ -283,7 +283,7 @@ static bool ends_in(const char *text, const char *end)
     return bytes >= tail && strcmp(text + bytes - tail, end) == 0;
 }
 
-/* Whether a key's value names a file: "./file.so:symbol", or "./file.xml". */
+/* Whether a key's value names a file: "./file.so:symbol", "./file.xml" or "./file.json". */
 static bool key_names_file(const struct study_setting *setting, char path[PATH_MAX])
 {
     static const char *const keys[] = {".module", ".mapper", ".validator"};
@@ -296,7 +296,7 @@ static bool key_names_file(const struct study_setting *setting, char path[PATH_M
     char *const colon = strrchr(path, ':');
     if (colon != NULL)
         *colon = '\0';
-    return is_such && (colon != NULL || ends_in(path, ".xml"));
+    return is_such && (colon != NULL || ccl_is_schedule_file(path));
 }
 
 /* Whether a setting names a file whose contents decide results. */
@@ -315,7 +315,7 @@ static bool names_file(const struct study_setting *setting, char path[PATH_MAX])
             return true;
     if (strcmp(setting->name, "preset") == 0)
         return strchr(text, '/') != NULL || ends_in(text, ".yaml");
-    return strcmp(setting->name, "algorithm") == 0 && ends_in(text, ".xml");
+    return strcmp(setting->name, "algorithm") == 0 && ccl_is_schedule_file(text);
 }
 
 /* A file that cannot be read counts as empty; its points will report it. So does a device or a

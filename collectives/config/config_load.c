@@ -182,9 +182,9 @@ static bool is_quotable(const char *text)
     return text_utf8_prefix(text, bytes) == bytes;
 }
 
-/* The entry of an MSCCL XML file that an option names, as ccl.yaml would have it: a/ring.xml is
- * called ring_xml. */
-static void apply_xml_option(struct load *load, uint32_t source, const char *path)
+/* The entry of a file with a schedule that an option names, as ccl.yaml would have it: a/ring.xml
+ * is called ring_xml. */
+static void apply_schedule_option(struct load *load, uint32_t source, const char *path)
 {
     char name[CCL_NAME_BYTES], text[2048];
     const char *const slash = strrchr(path, '/');
@@ -214,14 +214,15 @@ static void apply_algorithm_option(struct load *load, const char *name)
     const uint32_t source = add_option(load, "--algorithm", name);
     if (source == 0)
         return;
-    if (ccl_is_xml(name)) {
-        apply_xml_option(load, source, name);
+    if (ccl_is_schedule_file(name)) {
+        apply_schedule_option(load, source, name);
         return;
     }
     if (strpbrk(name, "/.") != NULL) { /* no entry has such a name */
         config_error(&load->loader, (struct config_place){.source = source},
                      "expected an entry of ccl.yaml, whose module may be a shared object, or the "
-                     "path of an MSCCL XML file, whose name ends with .xml");
+                     "path of an MSCCL XML file or an MSCCL++ plan, whose name ends with .xml or "
+                     ".json");
         return;
     }
     const struct config_node node = {
@@ -376,7 +377,7 @@ static void check_module(struct load *load, const struct config_value *own)
     struct cw_error error;
     if (!config_given(own) ||
         strncmp(own->text, CONFIG_RECORDS_ROOT, strlen(CONFIG_RECORDS_ROOT)) == 0 ||
-        strchr(own->text, ':') != NULL || ccl_is_xml(own->text) ||
+        strchr(own->text, ':') != NULL || ccl_is_schedule_file(own->text) ||
         ccl_algorithm_find(own->text) != NULL)
         return;
     (void)ccl_algorithm_load(own->text, &error);
@@ -498,12 +499,13 @@ static struct config *config_create(void)
     return config;
 }
 
-/* The steps of an MSCCL XML file may send more chunks than rings have slots before they receive.
+/* The steps of a file may send more chunks than rings have slots before they receive.
  * Then the bytes of a ring are cut into more slots; a ring of the smallest slots takes more. */
 static void cut_rings(struct ccl_config *ccl, const struct ccl_algorithm *running)
 {
     enum { SLOT_BYTES_MIN = 4 };
-    const struct ccl_algorithm *const algorithm = ccl_is_xml(ccl->module) ? running : NULL;
+    const struct ccl_algorithm *const algorithm =
+        ccl_is_schedule_file(ccl->module) ? running : NULL;
     const uint32_t needed = algorithm != NULL ? ccl_algorithm_slots(algorithm, ccl->queues.n_slots)
                                               : ccl->queues.n_slots;
     const uint64_t slot_bytes = (uint64_t)ccl->queues.n_slots * ccl->queues.slot_bytes / needed /
@@ -515,11 +517,11 @@ static void cut_rings(struct ccl_config *ccl, const struct ccl_algorithm *runnin
     ccl->queues.slot_bytes = slot_bytes > 0 ? (uint32_t)slot_bytes : SLOT_BYTES_MIN;
 }
 
-/* A run without a size has as many elements as the steps of a custom MSCCL XML file divide. */
+/* A run without a size has as many elements as the steps of a custom file divide. */
 static void fit_elements(struct config *config)
 {
     const struct ccl_algorithm *const algorithm =
-        ccl_is_xml(config->ccl.module) ? config_running(config->tree) : NULL;
+        ccl_is_schedule_file(config->ccl.module) ? config_running(config->tree) : NULL;
     const uint32_t multiple = algorithm != NULL ? ccl_algorithm_fixed(algorithm).multiple : 1;
     const uint64_t rest = config->ccl.n_elem % multiple;
     if (rest > 0 && !config_is_from_option(config, "defaults.n_elem"))
@@ -532,13 +534,13 @@ static void take_if_given(int64_t *setting, int64_t of_protocol)
         *setting = of_protocol;
 }
 
-/* The protocol of an MSCCL XML file is the file's, and the key `protocol` is for all else. */
+/* The protocol of a file with a schedule is the file's, and the key `protocol` is for all else. */
 static void apply_protocol(struct config *config)
 {
     struct ccl_config *const ccl = &config->ccl;
     struct hw_config *const hw = &config->hw;
     const struct ccl_algorithm *const algorithm =
-        ccl_is_xml(ccl->module) ? config_running(config->tree) : NULL;
+        ccl_is_schedule_file(ccl->module) ? config_running(config->tree) : NULL;
     if (algorithm != NULL)
         ccl->queues.protocol = ccl_algorithm_protocol(algorithm);
     if (ccl->queues.protocol == LP_SIMPLE)

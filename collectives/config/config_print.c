@@ -264,8 +264,8 @@ static const char *loaded_name(const struct config_tree *tree, const struct conf
     static const char *const keys[] = {"module", "mapper", "validator"};
     const struct config_value *const value =
         config_ccl_value(tree, entry, config_ccl_find(keys[which]));
-    return config_given(value) &&
-                   (plugin_is_path(value->text) || (which == 0 && ccl_is_xml(value->text)))
+    return config_given(value) && (plugin_is_path(value->text) ||
+                                   (which == 0 && ccl_is_schedule_file(value->text)))
                ? value->text
                : NULL;
 }
@@ -296,7 +296,7 @@ bool config_loaded_at(const struct config *config, uint32_t i, struct config_loa
             const char *const name = loaded_name(tree, entry, which);
             if (name == NULL || i-- > 0)
                 continue;
-            describe(name, which == 0 && ccl_is_xml(name), loaded);
+            describe(name, which == 0 && ccl_is_schedule_file(name), loaded);
             return true;
         }
     }

@@ -70,7 +70,8 @@ const char *config_legal(const struct config_key *key, char *buf, size_t size)
         snprintf(buf, size, "a name of up to 63 letters, digits, '_' and '-'");
         break;
     case CONFIG_PLUGIN:
-        snprintf(buf, size, "%s", key->choice != NULL ? "one of " : "a built-in name, FILE.xml");
+        snprintf(buf, size, "%s",
+                 key->choice != NULL ? "one of " : "a built-in name, FILE.xml, FILE.json");
         append_choices(key, buf, size);
         config_value_append(buf, size, ", or ./file.so:symbol");
 
@@ -343,7 +344,7 @@ static size_t dotted_prefix(const struct config_node *node)
 {
     static const char root[] = CONFIG_RECORDS_ROOT;
     const char *const last = strrchr(node->text, '.');
-    if (strncmp(node->text, root, sizeof root - 1) != 0 || ccl_is_xml(node->text))
+    if (strncmp(node->text, root, sizeof root - 1) != 0 || ccl_is_schedule_file(node->text))
         return 0;
     for (const char *at = node->text; *at != '\0'; at++)
         if (!is_letter(*at) && !config_value_is_digit(*at) && *at != '_' &&
@@ -352,7 +353,7 @@ static size_t dotted_prefix(const struct config_node *node)
     return (size_t)(last + 1 - node->text);
 }
 
-/* A path of an MSCCL XML file, likewise plain. */
+/* A path of a file with a schedule, likewise plain. */
 static bool is_xml(const char *text, size_t bytes, size_t room)
 {
     if (!is_letter(text[0]) && !config_value_is_digit(text[0]) && (unsigned char)text[0] < 0x80 &&
@@ -361,7 +362,7 @@ static bool is_xml(const char *text, size_t bytes, size_t room)
     for (size_t i = 0; i < bytes; i++)
         if ((unsigned char)text[i] < ' ' || strchr("\"\\\x7f:#,[]{}", text[i]) != NULL)
             return false;
-    return bytes < room && ccl_is_xml(text);
+    return bytes < room && ccl_is_schedule_file(text);
 }
 
 /* What a shared object's name lacks. */

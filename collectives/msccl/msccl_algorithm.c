@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 #include "collectives/config/input/nearest_file.h"
-#include "collectives/msccl/msccl_xml.h"
+#include "collectives/msccl/msccl_file.h"
 #include "collectives/schedule/schedule_check.h"
 #include "collectives/schedule/schedule_faults.h"
 #include "collectives/schedule/schedule_kernel.h"
@@ -25,6 +25,7 @@ struct loaded {
     uint32_t slots_for, slots; /* the latest answer of msccl_algorithm_slots() */
     bool reported;             /* its hazards, and its notes */
     bool root_by_steps;
+    bool by_size; /* its steps depend on the size of the tensors */
     struct schedule_faults notes;
     struct schedule *schedule;
     uint32_t sound_for; /* the slots for which the schedule was last found to be without faults */
@@ -90,6 +91,22 @@ static int check_file(struct loaded *loaded, const struct ccl_config *ccl, struc
     return code;
 }
 
+/* The schedule for calls of the size that is expected, of a file whose steps depend on it. */
+static struct schedule *schedule_for(const struct loaded *loaded, const struct ccl_call *call,
+                                     struct cw_error *error)
+{
+    struct msccl_file file;
+    const bool gathers = loaded->schedule->collective == CCL_ALL_GATHER;
+    const uint64_t bytes =
+        call->n_elem * tl_itemsize(call->dtype) * (gathers ? loaded->schedule->rank_count : 1);
+    if (msccl_read_for(loaded->path, bytes, &file, error) != CW_OK)
+        return NULL;
+    struct schedule *const schedule = file.schedule;
+    file.schedule = NULL;
+    msccl_file_free(&file);
+    return schedule;
+}
+
 /* The schedule hook: the file that is configured. */
 static struct schedule *msccl_schedule(const struct ccl_call *call, struct cw_error *error)
 {
@@ -104,7 +121,8 @@ static struct schedule *msccl_schedule(const struct ccl_call *call, struct cw_er
                            loaded->path, loaded->schedule->rank_count, call->world_size,
                            loaded->schedule->rank_count);
     else if (check_file(loaded, call->ccl, error) == CW_OK)
-        return schedule_share(loaded->schedule);
+        return loaded->by_size ? schedule_for(loaded, call, error)
+                               : schedule_share(loaded->schedule);
     return NULL;
 }
 
@@ -119,8 +137,8 @@ static char *name_of(const char *path)
 {
     const char *const slash = strrchr(path, '/');
     const char *const base = slash != NULL ? slash + 1 : path;
-    const size_t bytes = strlen(base);
-    return strndup(base, bytes > 4 ? bytes - 4 : bytes);
+    const char *const dot = strrchr(base, '.');
+    return strndup(base, dot > base ? (size_t)(dot - base) : strlen(base));
 }
 
 static enum lp_protocol protocol_of(const char *name)
@@ -136,27 +154,30 @@ static const struct ccl_algorithm *load_file(const char *path, const struct stat
     char *const kept = strdup(path), *const name = name_of(path);
     const bool made = loaded != NULL && kept != NULL && name != NULL;
     if (!made)
-        (void)cw_error_memory(error, "an MSCCL XML file");
+        (void)cw_error_memory(error, "a file with a schedule");
     if (!made || msccl_read(kept, &file, error) != CW_OK) {
         free(loaded);
         free(kept);
         free(name);
         return NULL;
     }
-    *loaded = (struct loaded){.algorithm = {.name = name,
-                                            .collective = file.schedule->collective,
-                                            .kernel = &schedule_kernel,
-                                            .machine = {.tcm_bytes = schedule_tcm_bytes},
-                                            .schedule = msccl_schedule},
-                              .stat = *stat,
-                              .contents = file.contents,
-                              .protocol = protocol_of(file.protocol),
-                              .schedule = file.schedule,
-                              .root_by_steps = file.root_by_steps,
-                              .notes = file.notes,
-                              .path = kept,
-                              .name = name,
-                              .next = all_loaded};
+    *loaded = (struct loaded){
+        .algorithm = {.name = name,
+                      .collective = file.schedule->collective,
+                      .kernel = &schedule_kernel,
+                      .machine = {.tcm_bytes = file.schedule->reaches ? schedule_reach_tcm_bytes
+                                                                      : schedule_tcm_bytes},
+                      .schedule = msccl_schedule},
+        .stat = *stat,
+        .contents = file.contents,
+        .protocol = protocol_of(file.protocol),
+        .schedule = file.schedule,
+        .root_by_steps = file.root_by_steps,
+        .by_size = file.by_size,
+        .notes = file.notes,
+        .path = kept,
+        .name = name,
+        .next = all_loaded};
     all_loaded = loaded;
     return &loaded->algorithm;
 }
@@ -169,13 +190,16 @@ static const struct ccl_algorithm *msccl_algorithm(const char *path, struct cw_e
             if (strcmp(at->path, path) == 0)
                 return &at->algorithm; /* the last that was read: a run continues with it */
         char meant[NEAREST_FILE_BYTES];
-        (void)cw_error_set(error, CW_USAGE,
-                           "%.300s cannot be read: %s; legal is an MSCCL XML file%s", path,
-                           strerror(errno), nearest_file_hint(path, NULL, meant));
+        (void)cw_error_set(
+            error, CW_USAGE,
+            "%.300s cannot be read: %s; legal is an MSCCL XML file or an MSCCL++ plan%s", path,
+            strerror(errno), nearest_file_hint(path, NULL, meant));
         return NULL;
     }
     if (S_ISDIR(now.st_mode)) {
-        (void)cw_error_set(error, CW_USAGE, "%.300s is a folder; legal is an MSCCL XML file", path);
+        (void)cw_error_set(error, CW_USAGE,
+                           "%.300s is a folder; legal is an MSCCL XML file or an MSCCL++ plan",
+                           path);
         return NULL;
     }
     for (const struct loaded *at = all_loaded; at != NULL; at = at->next)

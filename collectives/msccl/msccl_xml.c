@@ -5,22 +5,17 @@
  */
 #include "collectives/msccl/msccl_xml.h"
 
-#include <errno.h>
 #include <expat.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "collectives/config/input/text.h"
 #include "collectives/msccl/msccl_build.h"
-#include "collectives/schedule/schedule_check.h"
 #include "collectives/schedule/schedule_faults.h"
-#include "collectives/schedule/schedule_values.h"
 
 enum {
-    FILE_BYTES_MAX = 1 << 30,
     GPUS_MAX = 65536,
     CHUNKS_MAX = MSCCL_CHUNKS_MAX,
     TBS_MAX = 65536,     /* of a gpu */
@@ -106,8 +101,6 @@ struct reading {
     int depth;        /* of open elements */
     int passed;       /* depth from which elements are passed over; 0: none */
     bool in_algo;     /* has an algo */
-    bool custom;      /* which does not say its collective */
-    bool apart;       /* its input and output are two buffers, though it works in place */
     char inside[128]; /* "gpu 3, tb 2, ", for messages */
 };
 
@@ -214,18 +207,6 @@ static bool take_attributes(struct reading *r, enum element element, const char 
 
 /* ---- elements -------------------------------------------------------------------------------- */
 
-static const struct {
-    const char *name;
-    enum ccl_collective collective;
-} collectives[] = {{"allreduce", CCL_ALL_REDUCE},
-                   {"allgather", CCL_ALL_GATHER},
-                   {"reducescatter", CCL_REDUCE_SCATTER},
-                   {"reduce_scatter", CCL_REDUCE_SCATTER},
-                   {"alltoall", CCL_ALL_TO_ALL},
-                   {"broadcast", CCL_BROADCAST},
-                   {"reduce", CCL_REDUCE}};
-enum { COLLECTIVES = sizeof collectives / sizeof collectives[0] };
-
 static void open_algo(struct reading *r, const char **given)
 {
     struct attributes a;
@@ -234,11 +215,8 @@ static void open_algo(struct reading *r, const char **given)
     if (!take_attributes(r, ELEMENT_ALGO, given, &a))
         return;
     const char *const coll = a.text[ALGO_COLL], *const name = a.text[ALGO_NAME];
-    size_t i = 0;
-    r->custom = coll == NULL || strcmp(coll, "custom") == 0;
-    while (!r->custom && i < COLLECTIVES && strcmp(collectives[i].name, coll) != 0)
-        i++;
-    if (i == COLLECTIVES) {
+    enum ccl_collective collective = CCL_CUSTOM;
+    if (coll != NULL && strcmp(coll, "custom") != 0 && !msccl_collective_of(coll, &collective)) {
         fault_here(
             r,
             "coll=\"%.40s\"; legal are allreduce, reducescatter, allgather, alltoall, broadcast, "
@@ -257,7 +235,7 @@ static void open_algo(struct reading *r, const char **given)
         fault_here(r, "proto=\"%.40s\"; legal are Simple, LL, LL128", proto);
         return;
     }
-    *algo = (struct msccl_algo){.collective = collectives[i].collective,
+    *algo = (struct msccl_algo){.collective = collective,
                                 .gpus = (uint32_t)a.number[ALGO_NGPUS],
                                 .loop_chunks = (uint32_t)a.number[ALGO_CHUNKS],
                                 .root = (uint32_t)a.number[ALGO_ROOT],
@@ -458,135 +436,42 @@ static void parse_text(struct reading *r, const char *text, size_t bytes)
         fault_here(r, "there is no <algo>");
 }
 
-/* ---- files ----------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
-void msccl_file_free(struct msccl_file *file)
+static struct schedule *make_of_lists(void *arg, enum ccl_collective collective,
+                                      struct schedule_faults *faults, struct cw_error *error)
 {
-    schedule_free(file->schedule);
-    schedule_faults_free(&file->notes);
+    struct reading *const r = arg;
+    r->lists.algo.collective = collective;
+    return msccl_build(&r->lists, r->path, faults, error);
 }
 
-/* The schedule; a broadcast's or a reduce's root is the file's, or else the one of its steps. */
-static struct schedule *build_of(const struct reading *r, struct schedule_faults *faults,
-                                 struct cw_error *error)
-{
-    struct schedule *const schedule = msccl_build(&r->lists, r->path, faults, error);
-    if (schedule == NULL || !schedule_has_root(schedule->collective))
-        return schedule;
-    const uint32_t by_steps =
-        r->lists.algo.root == UINT32_MAX ? schedule_root_by_steps(schedule) : r->lists.algo.root;
-    schedule->root = by_steps != UINT32_MAX ? by_steps : 0; /* 0: the check says what it lacks */
-    return schedule;
-}
-
-/* Steps that nothing orders touch one chunk, or the steps are not sound. */
-static bool has_races(const struct schedule *schedule)
-{
-    struct schedule_faults hazards = {0};
-    struct cw_error ignored;
-    const bool sound = schedule_check(schedule, 0, NULL, &hazards, &ignored) == CW_OK;
-    const bool races = !sound || hazards.count > 0;
-    schedule_faults_free(&hazards);
-    return races;
-}
-
-/* A custom file may say that it works in place and still send an input while others write to the
- * output: then these are two buffers. */
-static void take_apart(struct reading *r, struct schedule *schedule)
-{
-    if (!schedule->in_place || !has_races(schedule))
-        return;
-    schedule->in_place = false;
-    r->apart = !has_races(schedule);
-    schedule->in_place = !r->apart;
-}
-
-/* The schedule of a file that does not say its collective: of the collectives, the one that its
- * steps do; else a custom one. NULL: it cannot be, which is reported, or *error. */
-static struct schedule *build_custom(struct reading *r, struct cw_error *error)
-{
-    for (size_t i = 0; i < COLLECTIVES; i++) {
-        struct schedule_faults faults = {0};
-        struct cw_error wrong;
-        r->lists.algo.collective = collectives[i].collective;
-        struct schedule *const schedule = build_of(r, &faults, error);
-        struct schedule_values *const values =
-            schedule != NULL ? schedule_formulas(schedule, &wrong) : NULL;
-        r->faults.no_memory |= faults.no_memory;
-        schedule_faults_free(&faults);
-        schedule_values_free(values);
-        if (values != NULL)
-            return schedule;
-        schedule_free(schedule);
-    }
-    r->lists.algo.collective = CCL_CUSTOM;
-    if (r->lists.step_count == 0 && r->lists.copy_count == 0)
-        schedule_fault(&r->faults, r->path, "there are no steps; legal is one at least");
-    struct schedule *const schedule = r->faults.count == 0 ? build_of(r, &r->faults, error) : NULL;
-    if (schedule != NULL)
-        take_apart(r, schedule);
-    return schedule;
-}
-
-int msccl_read_text(const char *path, const char *text, size_t bytes, struct msccl_file *file,
-                    struct cw_error *error)
+int msccl_xml_read(const char *path, const char *text, size_t bytes, struct msccl_file *file,
+                   struct cw_error *error)
 {
     struct reading r = {.path = path, .parser = XML_ParserCreate(NULL)};
-    *file = (struct msccl_file){.contents = XXH3_64bits(text, bytes)};
-    error->exit_code = CW_OK;
     if (r.parser == NULL)
         return cw_error_memory(error, "an MSCCL XML file");
     parse_text(&r, text, bytes);
     if (r.faults.count == 0)
         msccl_sort(&r.lists, path, &r.faults);
     r.faults.no_memory |= r.lists.no_memory;
+    const struct msccl_maker maker = {.path = path,
+                                      .collective = r.lists.algo.collective,
+                                      .root = r.lists.algo.root,
+                                      .empty = r.lists.step_count == 0 && r.lists.copy_count == 0,
+                                      .make = make_of_lists,
+                                      .arg = &r};
     if (r.faults.count == 0 && !r.faults.no_memory)
-        file->schedule = r.custom ? build_custom(&r, error) : build_of(&r, &r.faults, error);
+        msccl_make(&maker, file, &r.faults, error);
     if (file->schedule != NULL) {
         msccl_note_waits(&r.lists, path, &file->notes);
         msccl_note_size(&r.lists, file->schedule, &file->notes);
-        if (r.apart)
-            schedule_fault(&file->notes, path,
-                           "inplace=\"1\", and in one buffer its steps would race: input and "
-                           "output are taken as two");
     }
-    file->root_by_steps = file->schedule != NULL && r.lists.algo.root == UINT32_MAX &&
-                          schedule_has_root(file->schedule->collective);
     snprintf(file->protocol, sizeof file->protocol, "%s", r.lists.algo.protocol);
     const int code = schedule_faults_report(&r.faults, error);
     XML_ParserFree(r.parser);
     msccl_lists_free(&r.lists);
     schedule_faults_free(&r.faults);
     return code != CW_OK ? code : file->schedule == NULL ? error->exit_code : CW_OK;
-}
-
-int msccl_read(const char *path, struct msccl_file *file, struct cw_error *error)
-{
-    FILE *const stream = fopen(path, "rb");
-    char *text = NULL;
-    size_t bytes = 0, capacity = 0, got;
-    *file = (struct msccl_file){0};
-    if (stream == NULL)
-        return cw_error_set(error, CW_USAGE, "%.300s cannot be read: %s", path, strerror(errno));
-    do {
-        capacity = 2 * capacity + (1u << 16);
-        char *const bigger = capacity <= FILE_BYTES_MAX ? realloc(text, capacity) : NULL;
-        if (bigger == NULL)
-            break;
-        text = bigger;
-        bytes += got = fread(text + bytes, 1, capacity - bytes, stream);
-    } while (bytes == capacity);
-    const bool whole = feof(stream) && !ferror(stream);
-    const int cause = errno;
-    fclose(stream);
-    int code = CW_OK;
-    if (!whole)
-        code = cw_error_set(error, CW_USAGE,
-                            "%.300s cannot be read whole: %s; legal is up to %d "
-                            "bytes",
-                            path, strerror(cause), FILE_BYTES_MAX);
-    else
-        code = msccl_read_text(path, text, bytes, file, error);
-    free(text);
-    return code;
 }

@@ -15,28 +15,15 @@
  * The attributes that say nothing about the schedule are passed over. A file with a document type,
  * and so with entities, is refused.
  *
- * The schedule is not checked (schedule_check.h). One thread at a time.
+ * Used by msccl_file.c alone. One thread at a time.
  */
 #ifndef COLLECTIVES_MSCCL_XML_H
 #define COLLECTIVES_MSCCL_XML_H
 
-#include "collectives/schedule/schedule_faults.h"
+#include "collectives/msccl/msccl_file.h"
 
-struct msccl_file {
-    struct schedule *schedule;
-    uint64_t contents;            /* XXH3-64 of the file */
-    char protocol[16];            /* "Simple", "LL", "LL128"; else "" */
-    bool root_by_steps;           /* of a broadcast or a reduce: no attribute names it */
-    struct schedule_faults notes; /* what MSCCL would hang at or refuse */
-};
-/* Its schedule, unless it has been taken (NULL), and its notes. */
-void msccl_file_free(struct msccl_file *file);
-
-/* Reads the file at `path`, which outlives the schedule. On failure *error has a line for each of
- * its faults: file:line:column, the fault, and the legal values. */
-int msccl_read(const char *path, struct msccl_file *file, struct cw_error *error);
-/* The same of a text; `path` is for messages. */
-int msccl_read_text(const char *path, const char *text, size_t bytes, struct msccl_file *file,
-                    struct cw_error *error);
+/* As msccl_read_text(): *file is zeroed but for `contents`. */
+int msccl_xml_read(const char *path, const char *text, size_t bytes, struct msccl_file *file,
+                   struct cw_error *error);
 
 #endif

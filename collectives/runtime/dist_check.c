@@ -30,7 +30,7 @@ int dist_refuse(const struct config *config, const char *key, struct cw_error *e
     memcpy(text, error->text, sizeof text);
     config_where(config, key, where, sizeof where);
     /* A message on a file begins with its path, which the option that names the file has, too. */
-    if (ccl_is_xml(config->ccl.module) &&
+    if (ccl_is_schedule_file(config->ccl.module) &&
         strncmp(text, config->ccl.module, strlen(config->ccl.module)) == 0 &&
         config_is_from_option(config, "defaults.algorithm"))
         return error->exit_code = CW_USAGE;

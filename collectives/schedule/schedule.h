@@ -142,6 +142,7 @@ static inline uint32_t schedule_wait_rank(const struct schedule_wait *wait, uint
 /* Where a file has an operation that several steps stand for. */
 struct schedule_file_place {
     uint32_t line, column, number; /* number: of the operation in its thread */
+    const char *name;              /* of the operation; static */
 };
 
 struct schedule_thread {
@@ -170,6 +171,7 @@ struct schedule {
     uint32_t members;           /* of each rank of the process group; 1: these are its ranks */
     uint32_t parts;             /* >= 1 */
     uint32_t loop_chunks;       /* chunks of the larger of input and output (nchunksperloop) */
+    uint32_t split;             /* of a file whose chunks are cut: parts of each; else 0 */
     uint32_t channels;
     bool in_place; /* input and output are one buffer: of an all-reduce the whole; of an all-gather
                       the input is the rank's part of the output; of a reduce-scatter the reverse */

@@ -45,15 +45,17 @@ static void check_peer(const struct checked *c, const char *what, uint32_t peer)
 static void check_chunks(const struct checked *c, struct schedule_chunks chunks, uint32_t owner)
 {
     const struct schedule_rank *const rank = &c->schedule->rank[owner];
-    const char *const name = schedule_op_name((enum schedule_op)c->step->op);
+    const char *const name = schedule_step_name(c->schedule, c->step);
+    const uint32_t split = c->schedule->split > 0 ? c->schedule->split : 1;
     char place[SCHEDULE_PLACE_BYTES];
     const uint32_t all = chunks.buffer < SCHEDULE_BUFFERS ? rank->chunks[chunks.buffer] : 0;
     const char letter = schedule_buffer_letter(chunks.buffer);
     if (chunks.at >= all || c->step->count > all - chunks.at) {
         schedule_fault(c->faults, checked_place(c, place),
                        "%s has chunks %c[%u] to %c[%llu]; legal is up to %c[%lld]", name, letter,
-                       chunks.at, letter, (unsigned long long)chunks.at + c->step->count - 1,
-                       letter, (long long)all - 1);
+                       chunks.at / split, letter,
+                       ((unsigned long long)chunks.at + c->step->count - 1) / split, letter,
+                       (long long)all / split - 1);
         return;
     }
     const uint32_t parts = c->schedule->parts,

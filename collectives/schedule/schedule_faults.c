@@ -109,6 +109,25 @@ const char *schedule_place(const struct schedule *schedule, uint32_t rank, uint3
     return buf;
 }
 
+const char *schedule_step_name(const struct schedule *schedule, const struct schedule_step *step)
+{
+    return schedule->place != NULL && step->line != 0
+               ? schedule->place[step->line - 1].name
+               : schedule_op_name((enum schedule_op)step->op);
+}
+
+const char *schedule_chunk_name(const struct schedule *schedule, unsigned buffer, uint32_t chunk,
+                                char buf[SCHEDULE_CHUNK_BYTES])
+{
+    const uint32_t split = schedule->split > 0 ? schedule->split : 1;
+    const int n = snprintf(buf, SCHEDULE_CHUNK_BYTES, "%c[%u]", schedule_buffer_letter(buffer),
+                           chunk / split);
+    if (split > 1)
+        (void)snprintf(buf + n, SCHEDULE_CHUNK_BYTES - (size_t)n, " (part %u of %u)", chunk % split,
+                       split);
+    return buf;
+}
+
 char schedule_buffer_letter(unsigned buffer)
 {
     return buffer < SCHEDULE_BUFFERS ? "ios"[buffer] : '?';

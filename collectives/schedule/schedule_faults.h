@@ -35,6 +35,12 @@ const char *schedule_place(const struct schedule *schedule, uint32_t rank, uint3
                            uint32_t step, char buf[SCHEDULE_PLACE_BYTES]);
 const char *schedule_place_step(const struct schedule *schedule, uint32_t rank, uint32_t thread,
                                 uint32_t step, char buf[SCHEDULE_PLACE_BYTES]);
+/* The name of a step's operation, as its file has it: "rrcs". */
+const char *schedule_step_name(const struct schedule *schedule, const struct schedule_step *step);
+/* "s[3]"; of a file whose chunks are cut, "s[3] (part 0 of 4)". Returns buf. */
+enum { SCHEDULE_CHUNK_BYTES = 64 };
+const char *schedule_chunk_name(const struct schedule *schedule, unsigned buffer, uint32_t chunk,
+                                char buf[SCHEDULE_CHUNK_BYTES]);
 /* The letter of a buffer in files: i, o, s. */
 char schedule_buffer_letter(unsigned buffer);
 

@@ -19,6 +19,7 @@
  */
 #include "collectives/schedule/schedule_hazards.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,7 +105,8 @@ static bool comes_after(const struct hazards *h, uint32_t later, uint32_t earlie
 static void fault_pair(struct hazards *h, uint32_t earlier, uint32_t later, const char *did,
                        const char *does, struct schedule_chunks chunks, uint32_t k)
 {
-    char place[SCHEDULE_PLACE_BYTES], name[SCHEDULE_PLACE_BYTES];
+    char place[SCHEDULE_PLACE_BYTES], name[SCHEDULE_PLACE_BYTES], chunk[SCHEDULE_CHUNK_BYTES];
+    const struct schedule *const s = h->graph->schedule;
     h->unordered++;
     if (!h->all && h->graph->schedule->rank_count > 1)
         return; /* messages may order them */
@@ -112,14 +114,17 @@ static void fault_pair(struct hazards *h, uint32_t earlier, uint32_t later, cons
         return;
     h->told_a = earlier;
     h->told_b = later;
+    char owner[32] = "";
+    if (s->reaches)
+        snprintf(owner, sizeof owner, " of %s %u", s->file != NULL ? "gpu" : "rank", h->rank);
     schedule_fault(h->faults, schedule_graph_place(h->graph, later, place),
-                   "hazard: %s %s %c[%u], which %s (%s) %s, and nothing orders the two; legal is "
-                   "that one waits for the other, or for a message that comes of it",
-                   schedule_op_name((enum schedule_op)schedule_graph_step(h->graph, later)->op),
-                   does, schedule_buffer_letter(chunks.buffer), chunks.at + k,
+                   "hazard: %s %s %s%s, which %s (%s) %s, and nothing orders the two; legal is "
+                   "that one waits for the other, or for %s that comes of it",
+                   schedule_step_name(s, schedule_graph_step(h->graph, later)), does,
+                   schedule_chunk_name(s, chunks.buffer, chunks.at + k, chunk), owner,
                    schedule_graph_name(h->graph, earlier, name),
-                   schedule_op_name((enum schedule_op)schedule_graph_step(h->graph, earlier)->op),
-                   did);
+                   schedule_step_name(s, schedule_graph_step(h->graph, earlier)), did,
+                   s->reaches ? "a signal" : "a message");
 }
 
 static void add_reader(struct hazards *h, struct chunk_use *use, uint32_t i)

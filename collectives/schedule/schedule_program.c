@@ -90,7 +90,7 @@ static uint32_t places_of_rank(const struct schedule_program *p, uint32_t r)
 
 uint32_t schedule_reach_bytes(const struct hw_config *hw, const struct ccl_config *ccl)
 {
-    enum { BYTES_MAX = 1 << 18, SHARE = 8, LINE = 64 };
+    enum { BYTES_MAX = 1 << 18, SHARE = 16, LINE = 64 };
     const uint64_t share = hw->tcm_bytes / SHARE;
     const uint32_t bytes = share < BYTES_MAX ? (uint32_t)share : BYTES_MAX;
     const uint32_t slot = lp_tile_bytes(&ccl->queues);

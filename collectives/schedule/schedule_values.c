@@ -143,14 +143,15 @@ static uint32_t read_chunk(const struct interpreter *in, uint32_t step, uint32_t
                            struct schedule_chunks chunks, uint32_t i)
 {
     const uint32_t value = *place_in_state(in, rank, chunks, i);
-    char place[SCHEDULE_PLACE_BYTES];
+    char place[SCHEDULE_PLACE_BYTES], chunk[SCHEDULE_CHUNK_BYTES];
+    const struct schedule *const s = in->graph->schedule;
     if (value == VALUE_NONE)
         schedule_fault(
             in->faults, schedule_graph_place(in->graph, step, place),
-            "%s reads %c[%u], which nothing has been written to; legal is a chunk of the input, or "
+            "%s reads %s, which nothing has been written to; legal is a chunk of the input, or "
             "one that a step before it writes",
-            schedule_op_name((enum schedule_op)schedule_graph_step(in->graph, step)->op),
-            schedule_buffer_letter(chunks.buffer), chunks.at + i);
+            schedule_step_name(s, schedule_graph_step(in->graph, step)),
+            schedule_chunk_name(s, chunks.buffer, chunks.at + i, chunk));
     return value;
 }
 
@@ -160,11 +161,12 @@ static uint32_t add_chunks(struct interpreter *in, uint32_t step, uint32_t x, ui
 {
     char place[SCHEDULE_PLACE_BYTES];
     if (in->place[x] != in->place[y] && in->graph->schedule->collective != CCL_CUSTOM) {
-        schedule_fault(in->faults, schedule_graph_place(in->graph, step, place),
-                       "%s adds chunk %u of a rank's input to chunk %u of another's; legal are "
-                       "chunks of one number",
-                       schedule_op_name((enum schedule_op)schedule_graph_step(in->graph, step)->op),
-                       in->place[x], in->place[y]);
+        schedule_fault(
+            in->faults, schedule_graph_place(in->graph, step, place),
+            "%s adds chunk %u of a rank's input to chunk %u of another's; legal are "
+            "chunks of one number",
+            schedule_step_name(in->graph->schedule, schedule_graph_step(in->graph, step)),
+            in->place[x], in->place[y]);
         return VALUE_NONE;
     }
     const uint32_t sum = sum_of(in, x, y, x_is_wide);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "collectives/msccl/msccl_write.h"
-#include "collectives/msccl/msccl_xml.h"
+#include "collectives/msccl/msccl_file.h"
 #include "collectives/schedule/schedule_check.h"
 #include "test/fuzz/fuzz.h"
 

@@ -125,7 +125,7 @@ static struct config_node *new_node(struct parse *parse, const yaml_event_t *eve
     const bool is_list = parse->loader->sources[parse->source - 1].is_list;
     if (parse->node_count == (is_list ? CONFIG_LIST_NODES_MAX : CONFIG_NODES_MAX)) {
         config_parse_fail(parse, event,
-                          is_list ? "more than 16000000 values: not a graph"
+                          is_list ? "more than 16000000 values"
                                   : "more than 20000 values: not a configuration file");
         return NULL;
     }

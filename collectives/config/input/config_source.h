@@ -24,13 +24,13 @@
 /* The place where a text came from, and the files whose keys are legal in it. */
 enum config_file { CONFIG_TOPOLOGY, CONFIG_COMPONENTS, CONFIG_CCL, CONFIG_FILES };
 struct config_source {
-    const char *name;      /* in messages: a file's path, "--set KEY=VALUE", "--algorithm NAME" */
-    bool is_file;          /* places have a line and a column */
-    bool is_found;         /* in the working directory: nobody has named it */
-    bool is_shipped;       /* one of the three files that are always there */
-    bool is_environment;   /* a variable */
-    bool is_list;          /* it lists a machine's parts: longer than a configuration */
-    bool any_key;          /* a preset or --set: keys of all files; else only keys of `file` */
+    const char *name;    /* in messages: a file's path, "--set KEY=VALUE", "--algorithm NAME" */
+    bool is_file;        /* places have a line and a column */
+    bool is_found;       /* in the working directory: nobody has named it */
+    bool is_shipped;     /* one of the three files that are always there */
+    bool is_environment; /* a variable */
+    bool is_list; /* it lists the parts of a machine or of a plan: longer than a configuration */
+    bool any_key; /* a preset or --set: keys of all files; else only keys of `file` */
     enum config_file file; /* which of the three */
 };
 

@@ -14,7 +14,7 @@
 
 #include "collectives/data/input.h"
 #include "collectives/msccl/msccl_write.h"
-#include "collectives/msccl/msccl_xml.h"
+#include "collectives/msccl/msccl_file.h"
 #include "collectives/schedule/schedule_builder.h"
 #include "collectives/schedule/schedule_check.h"
 #include "collectives/schedule/schedule_values.h"

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "collectives/msccl/msccl_xml.h"
+#include "collectives/msccl/msccl_file.h"
 
 #define ALGO                                                                                       \
     "<algo name='a' proto='Simple' nchannels='1' nchunksperloop='2' ngpus='2' coll='allreduce' "   \

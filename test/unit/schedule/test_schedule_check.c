@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "collectives/msccl/msccl_xml.h"
+#include "collectives/msccl/msccl_file.h"
 #include "collectives/schedule/schedule_builder.h"
 #include "collectives/schedule/schedule_check.h"
 #include "collectives/schedule/schedule_values.h"
