@@ -1,7 +1,7 @@
 /*
  * msccl_file.h: files with schedules: MSCCL XML (msccl_xml.h) and MSCCL++ execution plans (plan.h),
- * told apart by their contents: a plan begins with a brace or a bracket. Either becomes a schedule, which is not
- * checked (schedule_check.h). One thread at a time.
+ * told apart by their contents: a plan begins with a brace or a bracket. Either becomes a schedule,
+ * which is not checked (schedule_check.h). One thread at a time.
  */
 #ifndef COLLECTIVES_MSCCL_FILE_H
 #define COLLECTIVES_MSCCL_FILE_H

@@ -385,16 +385,18 @@ static void what_is_no_file_is_told(void **state)
     run_output_free(&out);
     assert_int_equal(mkdir(path_of("folder.xml"), 0700), 0);
     out = run_line(2, "run --algorithm %s", path_of("folder.xml"));
-    snprintf(text, sizeof text, "cubewarp run: %s is a folder; legal is an MSCCL XML file or an "
+    snprintf(text, sizeof text,
+             "cubewarp run: %s is a folder; legal is an MSCCL XML file or an "
              "MSCCL++ plan\n",
              path_of("folder.xml"));
     assert_string_equal(out.err, text);
     run_output_free(&out);
     write_ring("ring.txt", 2);
     out = run_line(2, "run --algorithm %s", path_of("ring.txt"));
-    assert_non_null(strstr(out.err, "ring.txt: expected an entry of ccl.yaml, whose module may be "
-                                    "a shared object, or the path of an MSCCL XML file or an MSCCL++ "
-                                    "plan, whose name ends with .xml or .json\n"));
+    assert_non_null(strstr(out.err,
+                           "ring.txt: expected an entry of ccl.yaml, whose module may be "
+                           "a shared object, or the path of an MSCCL XML file or an MSCCL++ "
+                           "plan, whose name ends with .xml or .json\n"));
     run_output_free(&out);
     out = run_line(0, "run --help");
     assert_non_null(strstr(out.out, "FILE.xml"));

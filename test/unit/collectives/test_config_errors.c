@@ -435,13 +435,14 @@ static void algorithms_refer_to_algorithms_that_exist(void **state)
     expect_ccl("algorithms:\n  mine: { topology: none }\n",
                "ccl.yaml:2:3: algorithms.mine: missing key 'module'; expected a built-in name, "
                "FILE.xml, FILE.json, or ./file.so:symbol\n");
-    expect_ccl("algorithms: { mine: { module: m.so:f, topology: none, mapper: all_pe } }\n",
-               "ccl.yaml:1:31: algorithms.mine.module: expected a built-in name, "
-               "FILE.xml, FILE.json, or ./file.so:symbol; found 'm.so:f'; a file's path has a folder: "
-               "./file.so\n"
-               "ccl.yaml:1:63: algorithms.mine.mapper: expected one of leader_only, all_pes, "
-               "pe0_all_cubes, rank_per_pe, or ./file.so:symbol; found 'all_pe'; did you mean "
-               "'all_pes'?\n");
+    expect_ccl(
+        "algorithms: { mine: { module: m.so:f, topology: none, mapper: all_pe } }\n",
+        "ccl.yaml:1:31: algorithms.mine.module: expected a built-in name, "
+        "FILE.xml, FILE.json, or ./file.so:symbol; found 'm.so:f'; a file's path has a folder: "
+        "./file.so\n"
+        "ccl.yaml:1:63: algorithms.mine.mapper: expected one of leader_only, all_pes, "
+        "pe0_all_cubes, rank_per_pe, or ./file.so:symbol; found 'all_pe'; did you mean "
+        "'all_pes'?\n");
 }
 
 static void options_of_algorithms_fit_the_machine(void **state)

@@ -134,6 +134,22 @@ static void puts_and_signals_become_stores_and_waits(void **state)
 #define OWN(buffer, at) "{'type': '" buffer "', 'index': " #at ", 'size': 1}"
 #define PEERS(at)       "{'buffer_id': 0, 'index': " #at ", 'size': 1}"
 
+#define TWICE NOP SIGNAL NOP WAIT NOP SIGNAL NOP WAIT LAST
+
+/* The k-th wait on a channel is for the k-th signal. */
+static void signals_are_counted(void **state)
+{
+    (void)state;
+    struct msccl_file file = read_good(
+        HEAD("allgather", "Simple") GPU(0, 1, 2, 0) TB(0, PUT("o", 0) TWICE)
+            PEER(1, "o") ",\n" GPU(1, 1, 2, 0) TB(0, PUT("o", 1) TWICE) PEER(0, "o") "]}\n");
+    const struct schedule_rank *const rank = &file.schedule->rank[0];
+    assert_int_equal(rank->step_count, 6); /* load, store, and twice a signal and a wait */
+    assert_int_equal(rank->wait[rank->step[3].wait_first].step, 2);
+    assert_int_equal(rank->wait[rank->step[5].wait_first].step, 4);
+    msccl_file_free(&file);
+}
+
 /* Two gpus: each sends the other's half as packets, adds what it gets before its own half, and
  * sends the sum as packets. Of sums and packets, the first source is added last. */
 static void packets_are_waited_for_and_own_data_are_added_last(void **state)
@@ -368,12 +384,21 @@ static void notes_name_what_mscclpp_would_stumble_over(void **state)
                          ALONE);
     assert_int_equal(check_sound(file.schedule), 1);
     msccl_file_free(&file);
+    /* Gpu 0 reads what gpu 1 puts there, and waits for nothing. */
+    file = read_good(HEAD("allgather", "Simple") GPU(0, 1, 2, 2)
+                         TB(0, PUT("o", 0) NOP SIGNAL NOP WAIT LAST) ",\n" LONE(
+                             1, COPY("o", 0, "s", 0) COPY("o", 1, "s", 1) LAST)
+                             PEER(1, "o") ",\n" GPU(1, 1, 2, 0)
+                                 TB(0, PUT("o", 1) NOP SIGNAL NOP WAIT LAST) PEER(0, "o") "]}\n");
+    assert_int_equal(check_sound(file.schedule), 1);
+    msccl_file_free(&file);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(puts_and_signals_become_stores_and_waits),
+        cmocka_unit_test(signals_are_counted),
         cmocka_unit_test(packets_are_waited_for_and_own_data_are_added_last),
         cmocka_unit_test(shared_operations_have_parts),
         cmocka_unit_test(pipelines_go_unit_by_unit),
