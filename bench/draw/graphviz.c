@@ -14,8 +14,9 @@
 
 enum { DOT_SIPS_MAX = 128, DOT_MAX = 400, CIRCO_MAX = 16, NEATO_MAX = 500, NO_LEVEL = UINT32_MAX };
 
-#define PX_PER_INCH 72.0
-#define FARTHEST_PX 1e6
+#define PX_PER_INCH   72.0
+#define FARTHEST_PX   1e6
+#define CIRCLE_SPREAD 1.3 /* a circle of boxes that touch each other hides their links */
 
 /* Nodes are boxes, then switches. */
 struct edge {
@@ -99,19 +100,13 @@ static const char *program_for(const struct graph *g)
 static void write_graph(FILE *out, const struct graph *g)
 {
     const double w = g->sizes->box_w / PX_PER_INCH, h = g->sizes->box_h / PX_PER_INCH;
-    const double apart = 1.5 * hypot(w, h), layers = 0.05 * g->p->sip_count * w;
+    const double apart = 1.5 * hypot(w, h), wide = 0.05 * g->p->sip_count * w;
     fprintf(out,
             "graph machine {\n"
-            "graph [overlap=prism sep=\"+8\" splines=false nodesep=%.4g ranksep=%.4g "
-            "K=%.4g "
-            "mindist=%.4g];\n"
+            "graph [overlap=prism sep=\"+8\" splines=false nodesep=%.4g ranksep=%.4g K=%.4g];\n"
             "node [label=\"\" shape=box fixedsize=true width=%.4g height=%.4g];\n"
             "edge [len=%.4g];\n",
-            0.3 * w,
-            layers < 0.9 * h ? 0.9 * h
-            : layers > 8 * h ? 8 * h
-                             : layers,
-            apart, w, w, h, apart);
+            0.3 * w, fmin(fmax(wide, 0.9 * h), 8 * h), apart, w, h, apart);
     for (uint32_t node = 0; node < g->p->sip_count; node++)
         fprintf(out, "%" PRIu32 ";\n", node);
     fprintf(out, "node [width=%.4g height=%.4g];\n", g->sizes->switch_w / PX_PER_INCH,
@@ -189,6 +184,14 @@ static const char *reason_of(enum child_end end)
     }
 }
 
+static void spread_places(const struct graph *g, struct picture_point *places)
+{
+    for (uint32_t node = 0; node < g->nodes; node++) {
+        places[node].x *= CIRCLE_SPREAD;
+        places[node].y *= CIRCLE_SPREAD;
+    }
+}
+
 static bool run_graphviz(const struct graph *g, int limit_ms, struct picture_point *places,
                          char note[GRAPHVIZ_NOTE_BYTES])
 {
@@ -211,6 +214,8 @@ static bool run_graphviz(const struct graph *g, int limit_ms, struct picture_poi
     if (!fine)
         snprintf(note, GRAPHVIZ_NOTE_BYTES, "Graphviz' program %s %s", program,
                  end == CHILD_DONE ? "wrote something else than all places" : reason_of(end));
+    if (fine && strcmp(program, "circo") == 0)
+        spread_places(g, places);
     free(child.out);
     free(text);
     return fine;

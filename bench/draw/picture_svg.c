@@ -13,7 +13,6 @@ enum {
 
     GRAPHVIZ_MS = 20000,
     LEGEND_PX = 20,
-    LEGEND_LINES = 9,
     WIDTH_MIN_PX = 800, /* of the widest line of the legend */
     PE_SHOWN = 2        /* of a corner */
 };
@@ -215,9 +214,27 @@ static void legend_scale(struct picture_pen *pen, double y, bool links)
     }
 }
 
+enum { PICTURE_TITLE_BYTES = sizeof((struct picture *)0)->caption + 120 };
+
+/* "64 SIPs, torus_3d 4 x 4 x 4: all_reduce by ..." Returns text. */
+static const char *title_of(const struct picture *p, char text[PICTURE_TITLE_BYTES])
+{
+    int n = snprintf(text, PICTURE_TITLE_BYTES, "%u SIP%s, %s", p->sip_count,
+                     p->sip_count == 1 ? "" : "s", p->topology);
+    for (uint32_t k = 0; p->dim_count > 1 && k < p->dim_count && n < 90; k++)
+        n += snprintf(text + n, PICTURE_TITLE_BYTES - (size_t)n, "%s%u", k == 0 ? " " : " x ",
+                      p->dim[k].size);
+    if (p->caption[0] != '\0')
+        snprintf(text + n, PICTURE_TITLE_BYTES - (size_t)n, ": %s", p->caption);
+    return text;
+}
+
 static double drawing_width(const struct picture_pen *pen)
 {
-    return pen->layout.width > WIDTH_MIN_PX ? pen->layout.width : WIDTH_MIN_PX;
+    char title[PICTURE_TITLE_BYTES];
+    const double titled = 60 + 8.4 * (double)strlen(title_of(pen->whole, title));
+    const double least = titled > WIDTH_MIN_PX ? titled : WIDTH_MIN_PX;
+    return pen->layout.width > least ? pen->layout.width : least;
 }
 
 /* Draws the kinds, or with `counts` only counts their lines. Returns how many more lines than one
@@ -255,13 +272,21 @@ static bool has_failed(const struct picture *p)
     return false;
 }
 
+/* Lines of draw_legend(): four are always there. */
+static int legend_lines(struct picture_pen *pen)
+{
+    const struct picture *const p = pen->whole;
+    return 4 + legend_kinds(pen, 0, true) + (p->time_ps > 0) +
+           (p->time_ps > 0 && p->cubes != NULL) + has_failed(p) + (pen->layout.note[0] != '\0');
+}
+
 static void draw_legend(struct picture_pen *pen)
 {
     const struct picture *const p = pen->whole;
-    double y = pen->layout.bottom + 60;
+    double y = pen->layout.bottom + 60 - LEGEND_PX;
     char text[200];
     if (p->time_ps > 0) {
-        legend_scale(pen, y, true);
+        legend_scale(pen, y += LEGEND_PX, true);
         if (p->cubes != NULL)
             legend_scale(pen, y += LEGEND_PX, false);
     }
@@ -297,27 +322,10 @@ static void draw_legend(struct picture_pen *pen)
 
 /* ---- the drawing ----------------------------------------------------------------------------- */
 
-static void write_title(struct picture_pen *pen)
-{
-    const struct picture *const whole = pen->whole;
-    char text[sizeof whole->caption + 120];
-    int n = snprintf(text, sizeof text, "%u SIP%s, %s", whole->sip_count,
-                     whole->sip_count == 1 ? "" : "s", whole->topology);
-    for (uint32_t k = 0; whole->dim_count > 1 && k < whole->dim_count && n < 90; k++)
-        n += snprintf(text + n, sizeof text - (size_t)n, "%s%u", k == 0 ? " " : " x ",
-                      whole->dim[k].size);
-    if (whole->caption[0] != '\0')
-        snprintf(text + n, sizeof text - (size_t)n, ": %s", whole->caption);
-    fprintf(pen->out, "<text class=\"title\" x=\"44\" y=\"26\">");
-    pen_put_text(pen->out, text);
-    fputs("</text>\n", pen->out);
-}
-
 static int draw_picture(struct picture_pen *pen, struct cw_error *error)
 {
     const double width = drawing_width(pen);
-    const double height =
-        pen->layout.bottom + 60 + (LEGEND_LINES + legend_kinds(pen, 0, true)) * LEGEND_PX;
+    const double height = pen->layout.bottom + 60 + (legend_lines(pen) + 0.5) * LEGEND_PX;
     FILE *const out = pen->out;
     pen->line_px = pen->layout.places != NULL && pen->layout.detail == DETAIL_CELL
                        ? pen->layout.line_px
@@ -328,7 +336,10 @@ static int draw_picture(struct picture_pen *pen, struct cw_error *error)
             pen->prefix, width, height, width, height);
     write_style(pen);
     fputs("<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n", out);
-    write_title(pen);
+    char title[PICTURE_TITLE_BYTES];
+    fputs("<text class=\"title\" x=\"44\" y=\"26\">", out);
+    pen_put_text(out, title_of(pen->whole, title));
+    fputs("</text>\n", out);
     const int code = picture_wires(pen, error);
     for (uint32_t box = 0; code == CW_OK && box < pen->picture->sip_count; box++)
         draw_box(pen, box);
