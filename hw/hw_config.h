@@ -15,6 +15,7 @@
 
 struct hw_topology_ops; /* hw/topology/topology.h */
 struct hw_faults;       /* hw/faults.h */
+struct hw_sip_orders;   /* hw/sip_walk.h */
 
 enum hw_contention { HW_CONTENTION_NONE, HW_CONTENTION_MESSAGE, HW_CONTENTION_CHUNK };
 enum hw_corner { HW_NW, HW_NE, HW_SW, HW_SE, HW_CORNERS };
@@ -138,6 +139,9 @@ struct hw_config {
     struct hw_jitter_kind link_jitter[HW_LINK_KINDS];
 
     struct hw_sip_dims sip_dims;
+
+    /* of a machine whose links are listed one by one; else NULL */
+    const struct hw_sip_orders *orders;
 
     /* of a graph; else NULL */
     const char *const *class_name;        /* [HW_CLASSES_MAX] of HW_LINK_CLASS_1 on */

@@ -45,8 +45,8 @@ struct walk {
 static void walk_step(const struct walk *walk, bool is_link, int kind, uint32_t index,
                       enum hw_port port)
 {
-    const struct hw_path_step s = {is_link, (uint8_t)kind, walk->sip,     walk->cube,
-                                   index,   port,          HW_OUTLET_NONE};
+    const struct hw_path_step s = {is_link, (uint8_t)kind, walk->sip,      walk->cube,
+                                   index,   port,          HW_OUTLET_NONE, UINT32_MAX};
     walk->visit(walk->arg, &s);
 }
 
@@ -110,10 +110,11 @@ static uint32_t walk_cubes(struct walk *walk, uint32_t router, uint32_t to_cube)
 
 /* A link outside SIPs, by its outlet at a SIP: the one before it, or after a switch the next. */
 static void walk_outer(const struct walk *walk, const struct hw_hop *hop, uint32_t index,
-                       uint32_t outlet)
+                       uint32_t outlet, uint32_t exit)
 {
-    const struct hw_path_step s = {true,  (uint8_t)hop->link,        walk->sip, walk->cube,
-                                   index, hw_side(walk->hw, outlet), outlet};
+    const enum hw_port port = outlet == HW_OUTLET_NONE ? hop->in : hw_side(walk->hw, outlet);
+    const struct hw_path_step s = {
+        true, (uint8_t)hop->link, walk->sip, walk->cube, index, port, outlet, exit};
     walk->visit(walk->arg, &s);
 }
 
@@ -126,13 +127,15 @@ static enum hw_port walk_sips(struct walk *walk, uint32_t outlet, uint32_t to_si
         struct hw_hop hop = hw_hop(hw, walk->sip, outlet);
         walk->key = hw_route_key_at(hw, walk->sip, walk->key);
         walk_node(walk, HW_NODE_IO_PORT, UINT32_MAX, hw_side(hw, outlet));
-        walk_outer(walk, &hop, UINT32_MAX, outlet);
+        walk_outer(walk, &hop, UINT32_MAX, outlet, UINT32_MAX);
         while (hw_is_switch(hw, hop.to)) {
             const uint32_t number = hop.to - hw->sip_count;
             walk_node(walk, hw_node_at(hw, hop.to), number, HW_PORT_NONE);
             walk->key = hw_route_key_at(hw, hop.to, walk->key);
-            hop = hw_hop(hw, hop.to, hw_route_exit(hw, hop.to, to_sip, walk->key));
-            walk_outer(walk, &hop, number, hop.back);
+            const uint32_t exit = hw_route_exit(hw, hop.to, to_sip, walk->key);
+            hop = hw_hop(hw, hop.to, exit);
+            const bool named = !hw_is_switch(hw, hop.to) && hop.back != HW_ONE_WAY;
+            walk_outer(walk, &hop, number, named ? hop.back : HW_OUTLET_NONE, exit);
         }
         walk->sip = hop.to;
         walk_node(walk, HW_NODE_IO_PORT, UINT32_MAX, hop.in);

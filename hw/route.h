@@ -79,7 +79,9 @@ struct hw_path_step {
     uint32_t sip, cube; /* where it is, or where it starts; UINT32_MAX where meaningless */
     uint32_t index;     /* router, PE or slice number; for a switch, its number */
     enum hw_port port;  /* of ucie_port, io_port, ucie and outer links; the NoC link's step */
-    uint32_t outlet;    /* of links outside SIPs: the SIP's; else HW_OUTLET_NONE */
+    uint32_t outlet;    /* of links outside SIPs: the SIP's; else HW_OUTLET_NONE, and so it is of
+                           links between switches and of those that lead one way to a SIP */
+    uint32_t exit;      /* of links that begin at a switch (index): its outlet */
 };
 typedef void (*hw_path_fn)(void *arg, const struct hw_path_step *step);
 

@@ -96,7 +96,8 @@ static bool make_room(struct loads *loads)
 static void count_link(void *arg, const struct hw_path_step *step)
 {
     struct loads *const loads = arg;
-    const bool is_switch = step->kind == HW_NODE_SWITCH; /* one for all SIPs */
+    const bool is_switch =
+        !step->is_link && hw_node_is_switch((enum hw_node_kind)step->kind); /* one for all SIPs */
     if (step->is_link) {
         loads->link = step->kind;
         return;

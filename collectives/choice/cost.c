@@ -170,7 +170,7 @@ static int estimate_schedule(const struct cost_request *request, bool events, st
     if (c->block_elems == 0) /* too few elements for the ranks: the call is refused */
         return CW_OK;
     count_pieces(c);
-    c->alike = c->s->sketch || cost_are_alike(c);
+    c->alike = c->s->sketch || (!c->call->hw->sip_topology->is_irregular && cost_are_alike(c));
     c->mean = c->s->sketch || c->s->rank_count / c->s->members > RANKS_MAX;
     bool mixed = false, made = estimate(c, &mixed, taken);
     if (made && mixed) {

@@ -180,9 +180,10 @@ static const struct schedule_step *corresponding(const struct cost *c, struct se
  */
 static bool load_of_all(struct cost *c, struct cost_queue *q, uint32_t from, struct sending sending)
 {
-    const uint32_t of_sip = cost_crossings_of_sip(c->call->hw), ranks = c->s->rank_count;
-    uint32_t *const count = calloc((size_t)c->call->hw->sip_count * of_sip, sizeof *count);
-    uint32_t *const most = calloc(of_sip, sizeof *most);
+    const struct hw_config *const hw = c->call->hw;
+    const uint32_t ranks = c->s->rank_count;
+    uint32_t *const count = calloc(cost_crossings(hw), sizeof *count);
+    uint32_t *const most = calloc(cost_crossing_classes(hw), sizeof *most);
     q->busy = calloc(COST_CROSSINGS_MAX, sizeof *q->busy);
     const uint32_t members = c->s->members;
     const uint32_t number = c->s->sketch ? ordinal_of(&c->s->rank[0], sending) : 0;
@@ -196,14 +197,15 @@ static bool load_of_all(struct cost *c, struct cost_queue *q, uint32_t from, str
         latency_ps += route.latency_ps;
         credit_ps += route.credit_ps;
         for (uint32_t i = 0; i < route.count; i++) {
-            const uint32_t outlet = route.crossing[i] % of_sip;
+            const uint32_t outlet = cost_crossing_class(hw, route.crossing[i]);
             const uint32_t here = ++count[route.crossing[i]];
             most[outlet] = here > most[outlet] ? here : most[outlet];
         }
     }
     for (uint32_t i = 0; i < q->route.count && most != NULL && q->busy != NULL; i++) {
-        q->busy[i] = most[q->route.crossing[i] % of_sip];
-        most[q->route.crossing[i] % of_sip] = 0;
+        uint32_t *const here = &most[cost_crossing_class(hw, q->route.crossing[i])];
+        q->busy[i] = *here;
+        *here = 0;
     }
     if (!c->s->near) {
         q->off_ps = latency_ps / (ranks / members) - q->route.latency_ps;
@@ -468,7 +470,7 @@ bool cost_machine_make(struct cost *c)
         c->first[team] = c->threads;
         c->threads += c->s->rank[team % ranks].thread_count;
     }
-    const size_t links = (size_t)c->call->hw->sip_count * cost_crossings_of_sip(c->call->hw);
+    const size_t links = cost_crossings(c->call->hw);
     c->thread = calloc(c->threads + 1, sizeof *c->thread);
     c->turns.at = calloc(c->threads + 1, sizeof *c->turns.at);
     c->written = calloc(teams + 1, sizeof *c->written);

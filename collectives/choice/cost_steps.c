@@ -167,7 +167,7 @@ struct walk {
     struct queue *queue;
     struct arrival *arrival;
     uint32_t arrivals;
-    int64_t *link_free_ps; /* [crossing of a SIP] */
+    int64_t *link_free_ps; /* [cost_crossing_classes()] */
     uint32_t *put_to;      /* [SIP] the last put to it that is in flight, + 1 */
     int64_t *put_ends_ps;  /* [SIP] the last put to it that has ended */
     int64_t engine_ps, read_ps, write_ps, reduce_ps; /* free again */
@@ -291,8 +291,9 @@ static void end_transfer(struct walk *w, uint32_t number)
 static int64_t tail_of_put(struct walk *w, const struct transfer *put, int64_t read_ps,
                            uint64_t bytes)
 {
-    const struct cost_links links = {.free_ps = w->link_free_ps,
-                                     .count = cost_crossings_of_sip(w->call->hw),
+    const struct cost_links links = {.hw = w->call->hw,
+                                     .free_ps = w->link_free_ps,
+                                     .by_class = true,
                                      .busy = put->way->busy,
                                      .share = 1};
     const int64_t begins_ps = read_ps - hbm_ps(w, bytes);
@@ -372,7 +373,6 @@ static void move_part(struct walk *w, uint32_t number, int64_t now_ps)
 /* The way of a put, and how many messages of all ranks cross each link of it at once. */
 static bool find_way(struct walk *w, struct transfer *put)
 {
-    const uint32_t of_sip = cost_crossings_of_sip(w->call->hw);
     struct way *const way = calloc(1, sizeof *way);
     put->way = way;
     w->failed |= way == NULL;
@@ -382,7 +382,8 @@ static bool find_way(struct walk *w, struct transfer *put)
     for (uint32_t i = 0; i < way->route.count; i++) {
         const uint32_t *const crossing = way->route.crossing;
         uint32_t first = 0;
-        while (crossing[first] % of_sip != crossing[i] % of_sip)
+        while (cost_crossing_class(w->call->hw, crossing[first]) !=
+               cost_crossing_class(w->call->hw, crossing[i]))
             first++;
         way->busy[first]++;
     }
@@ -610,7 +611,7 @@ static bool take_room(struct walk *w)
     w->stream = calloc(steps->streams + 1, sizeof *w->stream);
     w->queue = calloc(steps->queues + 1, sizeof *w->queue);
     w->arrival = calloc(steps->notifications + 1, sizeof *w->arrival);
-    w->link_free_ps = calloc(cost_crossings_of_sip(hw) + 1, sizeof *w->link_free_ps);
+    w->link_free_ps = calloc(cost_crossing_classes(hw) + 1, sizeof *w->link_free_ps);
     w->put_to = calloc(hw->sip_count + 1, sizeof *w->put_to);
     w->put_ends_ps = calloc(hw->sip_count + 1, sizeof *w->put_ends_ps);
     w->turns.at = calloc(CHANNELS + w->transfers + steps->streams + 1, sizeof *w->turns.at);

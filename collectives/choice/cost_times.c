@@ -153,9 +153,35 @@ double cost_launch_events(const struct hw_config *hw, bool near)
 
 static uint32_t outer_crossings(const struct hw_config *hw) { return 2 * (hw_outlets(hw) + 1); }
 
-uint32_t cost_crossings_of_sip(const struct hw_config *hw)
+/*
+ * A SIP has 2 * outlet, + 1 for links down from a switch; after these at a cube 2 * (4 * cube +
+ * port), + 1 into the cube. After all SIPs switches have their outlets: links to other switches.
+ */
+static uint32_t crossings_of_sip(const struct hw_config *hw)
 {
     return outer_crossings(hw) + 2 * HW_PORTS * hw_cubes(hw);
+}
+
+static uint32_t crossings_of_sips(const struct hw_config *hw)
+{
+    return crossings_of_sip(hw) * hw->sip_count;
+}
+
+uint32_t cost_crossings(const struct hw_config *hw)
+{
+    return crossings_of_sips(hw) + hw_switches(hw) * hw_switch_outlets(hw);
+}
+
+uint32_t cost_crossing_classes(const struct hw_config *hw)
+{
+    return crossings_of_sip(hw) + hw_switch_outlets(hw);
+}
+
+uint32_t cost_crossing_class(const struct hw_config *hw, uint32_t crossing)
+{
+    const uint32_t of_sips = crossings_of_sips(hw);
+    return crossing < of_sips ? crossing % crossings_of_sip(hw)
+                              : crossings_of_sip(hw) + (crossing - of_sips) % hw_switch_outlets(hw);
 }
 
 struct route_walk {
@@ -179,7 +205,7 @@ static void note_edge(struct route_walk *walk, const struct hw_path_step *cube, 
         return;
     route->port[route->count] = cube->port;
     route->rate[route->count] = walk->hw->link[HW_LINK_UCIE].rate;
-    route->crossing[route->count++] = cube->sip * cost_crossings_of_sip(walk->hw) +
+    route->crossing[route->count++] = cube->sip * crossings_of_sip(walk->hw) +
                                       outer_crossings(walk->hw) +
                                       2 * (HW_PORTS * cube->cube + cube->port) + in;
 }
@@ -199,9 +225,16 @@ static void note_port(struct route_walk *walk, const struct hw_path_step *step)
 static void note_crossing(struct route_walk *walk, const struct hw_path_step *step)
 {
     struct cost_route *const route = walk->route;
-    walk->down = step->index != UINT32_MAX;
-    route->crossing[route->count] = (walk->down ? 0 : step->sip * cost_crossings_of_sip(walk->hw)) +
-                                    2 * step->outlet + walk->down;
+    walk->down = step->index != UINT32_MAX && step->outlet != HW_OUTLET_NONE;
+    if (step->index != UINT32_MAX && !walk->down) {
+        route->crossing[route->count] =
+            crossings_of_sips(walk->hw) + step->index * hw_switch_outlets(walk->hw) + step->exit;
+        route->port[route->count] = HW_PORT_NONE;
+        route->rate[route->count++] = walk->hw->link[step->kind].rate;
+        return;
+    }
+    route->crossing[route->count] =
+        (walk->down ? 0 : step->sip * crossings_of_sip(walk->hw)) + 2 * step->outlet + walk->down;
     route->port[route->count] = HW_PORT_NONE;
     route->rate[route->count++] = walk->hw->link[step->kind].rate;
 }
@@ -212,7 +245,7 @@ static void note_step(void *arg, const struct hw_path_step *step)
     struct cost_route *const route = walk->route;
     if (!step->is_link) {
         if (walk->down && step->kind == HW_NODE_IO_PORT)
-            route->crossing[route->count - 1] += step->sip * cost_crossings_of_sip(walk->hw);
+            route->crossing[route->count - 1] += step->sip * crossings_of_sip(walk->hw);
         walk->down = walk->down && step->kind != HW_NODE_IO_PORT;
         note_port(walk, step);
         return;
@@ -273,7 +306,8 @@ int64_t cost_travel_ps(const struct cost_route *route, const struct cost_links *
 {
     int64_t paid = hw_rate_ps(route->inside, bytes), tail = begins + paid;
     for (uint32_t i = 0; i < route->count; i++) {
-        const uint32_t link = route->crossing[i] % links->count;
+        const uint32_t link = links->by_class ? cost_crossing_class(links->hw, route->crossing[i])
+                                              : route->crossing[i];
         const int64_t ser = hw_rate_ps(route->rate[i], bytes);
         const uint32_t share =
             route->port[i] == HW_PORT_NONE ? links->share : links->share_at[route->port[i]];

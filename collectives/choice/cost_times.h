@@ -45,9 +45,7 @@ struct cost_route {
     struct hw_rate inside; /* of the slowest link that is not between SIPs */
     uint32_t count; /* of links between SIPs, and between these and cubes; those beyond the first so
                        many are left out */
-    uint32_t crossing[COST_CROSSINGS_MAX]; /* cost_crossings_of_sip() times the SIP, + 2 * outlet,
-                                              + 1 down from a switch; at a cube, after these:
-                                              + 2 * (4 * cube + port), + 1 into the cube */
+    uint32_t crossing[COST_CROSSINGS_MAX]; /* below cost_crossings() */
     enum hw_port port[COST_CROSSINGS_MAX]; /* of the cube; HW_PORT_NONE: between SIPs */
     struct hw_rate rate[COST_CROSSINGS_MAX];
 };
@@ -56,8 +54,10 @@ void cost_route_of(const struct ccl_call *call, struct hw_place from, struct hw_
 /* The same to the other PE's HBM. */
 void cost_route_to_hbm(const struct ccl_call *call, struct hw_place from, struct hw_place to,
                        struct cost_route *route);
-/* Numbers of crossings of one SIP. */
-uint32_t cost_crossings_of_sip(const struct hw_config *hw);
+/* Links have numbers. Links of the same place in different SIPs, or switches, are of one class. */
+uint32_t cost_crossings(const struct hw_config *hw);
+uint32_t cost_crossing_classes(const struct hw_config *hw);
+uint32_t cost_crossing_class(const struct hw_config *hw, uint32_t crossing);
 
 /* Cubes, IO dies and switches that a message enters on its way to another PE. */
 uint32_t cost_hops(const struct hw_config *hw, struct hw_place from, struct hw_place to);
@@ -76,8 +76,9 @@ double cost_launch_events(const struct hw_config *hw, bool near);
 
 /* The links between SIPs. */
 struct cost_links {
-    int64_t *free_ps;     /* [count] */
-    uint32_t count;       /* crossing i is link i mod count */
+    const struct hw_config *hw;
+    int64_t *free_ps; /* of each crossing, or of each class */
+    bool by_class;
     const uint32_t *busy; /* [crossing of the route] this many messages of this kind cross the link
                              at once; 0: counted at another crossing. NULL: 1 */
     uint32_t share;       /* ... times this */

@@ -164,8 +164,9 @@ static void begin_store(struct cost *c, struct cost_thread *t, uint64_t bytes)
 static int64_t travel(struct cost *c, const struct cost_thread *t, struct cost_queue *q,
                       int64_t begins, uint64_t bytes)
 {
-    struct cost_links links = {.free_ps = c->link_free_ps,
-                               .count = c->alike ? cost_crossings_of_sip(c->call->hw) : UINT32_MAX,
+    struct cost_links links = {.hw = c->call->hw,
+                               .free_ps = c->link_free_ps,
+                               .by_class = c->alike,
                                .busy = c->alike ? q->busy : NULL,
                                .share = t->share,
                                .spread_ps = t->spread_ps};

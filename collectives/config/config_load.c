@@ -13,6 +13,7 @@
 #include "collectives/algorithm.h"
 #include "collectives/config/config_apply.h"
 #include "collectives/config/config_faults.h"
+#include "collectives/config/config_orders.h"
 #include "collectives/config/config_fill.h"
 #include "collectives/config/config_find.h"
 #include "collectives/config/config_place.h"
@@ -625,6 +626,8 @@ int config_load(const struct config_request *request, struct config **out,
     if (errors->count + errors->dropped == 0 && !no_memory) {
         config_fill(config);
         config_make_faults(config, errors);
+        if (errors->count + errors->dropped == 0)
+            config_find_orders(config);
         fit_algorithm(config);
         fit_elements(config);
         config_check_rings(config, errors);

@@ -220,7 +220,7 @@ static int64_t farthest_sip_ps(const struct bounding *b, uint32_t cubes)
 {
     const uint32_t from = b->work->root_sip;
     int64_t most_ps = 0;
-    if (bound_is_listed(b))
+    if (bound_is_irregular(b))
         return between_sips_ps(b->hw, 1, bound_listed_ps(b, through_sip_ps(b->hw)), cubes);
     for (uint32_t i = 0; i < b->sips; i++) {
         const uint32_t sip = bound_sip(b, i);
@@ -471,9 +471,9 @@ static void find_ports(const struct bounding *b, uint32_t sip, struct cut at[HW_
     for (uint32_t outlet = 0; outlet < hw_outlets(hw); outlet++) {
         uint32_t k, index;
         const struct hw_hop hop = hw_hop(hw, sip, outlet);
-        if (bound_is_listed(b) && hop.link < HW_LINK_KINDS)
+        if (bound_is_irregular(b) && hop.link < HW_LINK_KINDS)
             at[hw_side(hw, outlet)].links[hop.link]++;
-        if (bound_is_listed(b))
+        if (bound_is_irregular(b))
             continue;
         if (!find_outlet(hw, &b->dims, outlet, &k, &index))
             continue;
@@ -804,7 +804,7 @@ static void bound_sends_of_listed(struct bounding *b)
 /* All SIPs are asked about, and none of them is the end of a line: all have the same ports. */
 static bool are_alike(const struct bounding *b)
 {
-    bool ends = bound_is_listed(b) || b->work->sips != NULL || b->sips != b->hw->sip_count;
+    bool ends = bound_is_irregular(b) || b->work->sips != NULL || b->sips != b->hw->sip_count;
     for (uint32_t k = 0; k < b->dims.count; k++)
         ends |= b->dims.at[k].joint == HW_SIP_LINE;
     return !ends;
@@ -854,7 +854,7 @@ static void bound_inside_sips(struct bounding *b)
     enum { PORT_KINDS_MAX = 16 };
     struct cut at[PORT_KINDS_MAX][HW_PORTS];
     uint32_t kinds = 0;
-    const bool each = b->work->sips != NULL || bound_is_listed(b);
+    const bool each = b->work->sips != NULL || bound_is_irregular(b);
     for (uint32_t i = 0; i < (each ? b->sips : 1) && kinds < PORT_KINDS_MAX; i++) {
         uint32_t like = 0;
         find_ports(b, bound_sip(b, i), at[kinds]);
@@ -887,9 +887,9 @@ struct hw_bound hw_bound_of(const struct hw_config *hw, const struct hw_work *wo
     bound_inside_sips(&b);
     if (work->collective == CCL_ALL_REDUCE)
         bound_sends_inside(&b);
-    if (b.sips > 1 && bound_is_listed(&b))
+    if (b.sips > 1 && bound_is_irregular(&b))
         bound_listed(&b);
-    if (b.sips == 1 || bound_is_listed(&b))
+    if (b.sips == 1 || bound_is_irregular(&b))
         return bound;
     bound_boxes(&b);
     if (work->collective == CCL_ALL_REDUCE && work->sips != NULL)

@@ -36,9 +36,9 @@ static inline uint32_t bound_sip(const struct bounding *b, uint32_t i)
 }
 
 /* Its SIPs are joined by listed links, and not as dimensions say. */
-static inline bool bound_is_listed(const struct bounding *b)
+static inline bool bound_is_irregular(const struct bounding *b)
 {
-    return b->hw->sip_topology->is_listed;
+    return b->hw->sip_topology->is_irregular;
 }
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hw/topology/pieces.h"
 #include "partition/sip_parts.h"
 
 /* ---- what crosses ---------------------------------------------------------------------------- */
@@ -132,69 +133,15 @@ static void bound_parts(struct listed *l)
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-/* What is left out when parts are found: links of one class, links at one kind of switches, links
- * between switches. */
-struct left_out {
-    enum hw_link_kind link; /* HW_LINK_KINDS: none */
-    enum hw_node_kind node; /* HW_NODE_KINDS: none */
-    bool between_switches;
-};
-
-static bool is_left_out(const struct hw_config *hw, const struct left_out *out, uint32_t stop,
-                        const struct hw_hop *hop)
+/* The pieces that stay connected without the links of one class, and so on. */
+static void bound_pieces(struct listed *l)
 {
-    const bool from_switch = hw_is_switch(hw, stop), to_switch = hw_is_switch(hw, hop->to);
-    return hop->link == out->link || (from_switch && hw_node_at(hw, stop) == out->node) ||
-           (to_switch && hw_node_at(hw, hop->to) == out->node) ||
-           (out->between_switches && from_switch && to_switch);
-}
-
-static uint32_t first_of(uint32_t *part, uint32_t stop)
-{
-    while (part[stop] != stop)
-        stop = part[stop] = part[part[stop]];
-    return stop;
-}
-
-/* The pieces that stay connected. */
-static void bound_pieces(struct listed *l, const struct left_out *out)
-{
-    const struct hw_config *const hw = l->b->hw;
-    for (uint32_t stop = 0; stop < l->stops; stop++)
-        l->part[stop] = stop;
-    for (uint32_t stop = 0; stop < l->stops; stop++)
-        for (uint32_t outlet = 0; outlet < hw_outlets_of(hw, stop); outlet++) {
-            const struct hw_hop hop = hw_hop(hw, stop, outlet);
-            if (hop.link == HW_LINK_KINDS || is_left_out(hw, out, stop, &hop))
-                continue;
-            const uint32_t a = first_of(l->part, stop), c = first_of(l->part, hop.to);
-            l->part[a > c ? a : c] = a > c ? c : a;
-        }
-    for (uint32_t stop = 0; stop < l->stops; stop++)
-        l->part[stop] = first_of(l->part, stop);
-    bound_parts(l);
-}
-
-static void bound_all_pieces(struct listed *l)
-{
-    const struct hw_config *const hw = l->b->hw;
-    bool link[HW_LINK_KINDS] = {false}, node[HW_NODE_KINDS] = {false};
-    for (uint32_t stop = 0; stop < l->stops; stop++)
-        for (uint32_t outlet = 0; outlet < hw_outlets_of(hw, stop); outlet++) {
-            const struct hw_hop hop = hw_hop(hw, stop, outlet);
-            if (hop.link == HW_LINK_KINDS)
-                continue;
-            link[hop.link] = true;
-            node[hw_node_at(hw, hop.to)] |= hw_is_switch(hw, hop.to);
-        }
-    for (enum hw_link_kind kind = 0; kind < HW_LINK_KINDS; kind++)
-        if (link[kind])
-            bound_pieces(l, &(struct left_out){.link = kind, .node = HW_NODE_KINDS});
-    for (enum hw_node_kind kind = 0; kind < HW_NODE_KINDS; kind++)
-        if (node[kind])
-            bound_pieces(l, &(struct left_out){.link = HW_LINK_KINDS, .node = kind});
-    bound_pieces(l, &(struct left_out){
-                        .link = HW_LINK_KINDS, .node = HW_NODE_KINDS, .between_switches = true});
+    struct hw_left_out out[HW_LEFT_OUT_MAX];
+    const uint32_t count = hw_left_outs(l->b->hw, out);
+    for (uint32_t i = 0; i < count; i++) {
+        hw_pieces(l->b->hw, &out[i], l->part);
+        bound_parts(l);
+    }
 }
 
 /* Halves, quarters and so on; of large machines halves alone. */
@@ -283,7 +230,7 @@ void bound_listed(struct bounding *b)
         for (uint32_t stop = 0; stop < l.stops; stop++)
             l.part[stop] = stop;
         bound_parts(&l);
-        bound_all_pieces(&l);
+        bound_pieces(&l);
         bound_metis(&l);
         bound_distances(&l);
     }

@@ -407,7 +407,6 @@ static bool find_dims(struct graph_building *b)
 
 static const struct hw_topology_ops graph_ops = {
     .name = "graph",
-    .is_listed = true,
     .is_irregular = true,
     .neighbour = graph_neighbour,
     .global_exit = graph_global_exit,

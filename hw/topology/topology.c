@@ -95,6 +95,7 @@ void hw_join_sips(struct hw_config *hw, const struct hw_topology_ops *topology,
                   const struct hw_sip_size *size)
 {
     hw->sip_topology = topology;
+    hw->orders = NULL;
     hw->sip_dims = size->dims;
     hw->sip_w = !topology->is_grid     ? hw->sip_count
                 : size->dims.count > 0 ? size->dims.at[0].size

@@ -89,7 +89,6 @@ struct hw_topology_ops {
     bool is_3d;   /* its size has a depth */
     enum hw_sip_lines lines;
     bool paired;       /* SIPs 2i and 2i + 1 are the two dies of a package */
-    bool is_listed;    /* by links that are listed one by one: dimensions do not say all of them */
     bool is_irregular; /* what holds of one SIP's links and routes need not hold of another's */
     bool hashes;       /* routes depend on their key */
 

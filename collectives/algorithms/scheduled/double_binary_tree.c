@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 
+#include "collectives/algorithms/scheduled/ring_order.h"
 #include "collectives/algorithms/scheduled/scheduled.h"
 #include "collectives/schedule/schedule_builder.h"
 
@@ -59,15 +60,18 @@ static void grow_tree(struct node *node, uint32_t ranks)
 struct tree_thread {
     struct schedule_builder *b;
     const struct node *node; /* its own */
+    uint32_t *order;         /* of the ranks (level_order()); NULL: their own */
     uint32_t rank, ranks, tree, thread, chunks;
 };
 
 /* The rank at a place: the second tree is the first one mirrored, or moved by one rank. */
 static uint32_t rank_in_tree(const struct tree_thread *t, uint32_t place)
 {
-    if (t->tree == 0 || place == SCHEDULE_NO_RANK)
+    if (place == SCHEDULE_NO_RANK)
         return place;
-    return t->ranks % 2 == 0 ? t->ranks - 1 - place : (place + 1) % t->ranks;
+    if (t->tree > 0)
+        place = t->ranks % 2 == 0 ? t->ranks - 1 - place : (place + 1) % t->ranks;
+    return t->order != NULL ? t->order[place] : place;
 }
 
 static void add_in_tree(const struct tree_thread *t, enum schedule_op op, uint32_t chunk,
@@ -146,7 +150,8 @@ static struct schedule *double_binary_tree_schedule(const struct ccl_call *call,
         (void)cw_error_memory(error, "a schedule");
         return NULL;
     }
-    struct tree_thread t = {.b = b, .ranks = ranks, .chunks = chunks_of(call)};
+    struct tree_thread t = {
+        .b = b, .order = level_order(call), .ranks = ranks, .chunks = chunks_of(call)};
     schedule_builder_head(b)->in_place = true;
     grow_tree(node, ranks);
     for (t.tree = 0; t.tree < TREES; t.tree++)
@@ -159,6 +164,7 @@ static struct schedule *double_binary_tree_schedule(const struct ccl_call *call,
                 make_tree_thread(&t, node[0].height);
         }
     free(node);
+    free(t.order);
     return schedule_build(b, error);
 }
 

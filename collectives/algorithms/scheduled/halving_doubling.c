@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "collectives/algorithms/scheduled/ring_order.h"
 #include "collectives/algorithms/scheduled/rs_ag.h"
 #include "collectives/algorithms/scheduled/scheduled.h"
 
@@ -15,12 +16,15 @@ struct folding {
     uint32_t *rank, *second; /* [2^bits], [folded] */
 };
 
-static bool folding_create(uint32_t ranks, struct folding *f, struct cw_error *error)
+static bool folding_create(const struct ccl_call *call, struct folding *f, struct cw_error *error)
 {
+    const uint32_t ranks = call->world_size;
+    uint32_t *const order = level_order(call);
     f->bits = (uint32_t)__builtin_ctz(scheduled_power(ranks));
     f->folded = ranks - scheduled_power(ranks);
     f->rank = malloc((size_t)ranks * sizeof *f->rank);
     if (f->rank == NULL) {
+        free(order);
         (void)cw_error_memory(error, "a schedule");
         return false;
     }
@@ -29,6 +33,9 @@ static bool folding_create(uint32_t ranks, struct folding *f, struct cw_error *e
         f->rank[i] = i < f->folded ? 2 * i : i + f->folded;
     for (uint32_t i = 0; i < f->folded; i++)
         f->second[i] = 2 * i + 1;
+    for (uint32_t i = 0; order != NULL && i < ranks; i++) /* both lists, one after the other */
+        f->rank[i] = order[f->rank[i]];
+    free(order);
     return true;
 }
 
@@ -37,15 +44,15 @@ static struct schedule *halving_schedule(const struct ccl_call *call, const char
 {
     struct rs_ag_part part = {0};
     struct folding f = {0};
-    if (!folding_create(call->world_size, &f, error))
+    if (!folding_create(call, &f, error))
         return NULL;
+    part.rank_of = f.rank;
     part.dims = f.bits;
     for (uint32_t d = 0; d < f.bits; d++)
         part.dim[d] =
             (struct rs_ag_dim){.joint = RS_AG_RING, .way = RS_AG_UP, .n = 2, .stride = 1u << d};
     const struct rs_ag plan = {.name = name,
                                .call = call,
-                               .rank_of = f.rank,
                                .parts = 1,
                                .part = &part,
                                .folded = f.folded,
@@ -147,7 +154,7 @@ static struct schedule *recursive_doubling_schedule(const struct ccl_call *call,
                                                     struct cw_error *error)
 {
     struct folding f = {0};
-    if (!folding_create(call->world_size, &f, error))
+    if (!folding_create(call, &f, error))
         return NULL;
     struct schedule_builder *const b =
         schedule_builder_create("recursive_doubling", CCL_ALL_REDUCE, call->world_size, 1);

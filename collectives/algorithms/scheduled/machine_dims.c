@@ -3,7 +3,7 @@
  */
 #include "collectives/algorithms/scheduled/ring_order.h"
 #include "collectives/algorithms/scheduled/rs_ag_place.h"
-#include "hw/topology/topology.h"
+#include "hw/sip_walk.h"
 #include <string.h>
 
 enum { DIRECT_MAX = 61 };
@@ -20,9 +20,7 @@ static enum rs_ag_joint joint_of(const struct hw_sip_dim *dim)
 {
     if (dim->joint == HW_SIP_LINE)
         return RS_AG_LINE;
-    return dim->joint == HW_SIP_RING || dim->joint == HW_SIP_OTHER || dim->size > DIRECT_MAX
-               ? RS_AG_RING
-               : RS_AG_DIRECT;
+    return dim->joint == HW_SIP_RING || dim->size > DIRECT_MAX ? RS_AG_RING : RS_AG_DIRECT;
 }
 
 /* Turns the largest direct dimensions into rings, until a SIP has a PE for each thread of a part.
@@ -43,6 +41,28 @@ static void fit_pes(const struct hw_config *hw, struct rs_ag_dim *dim, uint32_t 
     memcpy(dim, part.dim, count * sizeof *dim);
 }
 
+/* Places of a level are joined with each other as far as threads reach. */
+static uint32_t add_levels(const struct hw_sip_orders *orders, struct rs_ag_dim *dim)
+{
+    uint32_t count = 0, stride = 1;
+    for (uint32_t k = 0; k < orders->levels.count; k++) {
+        const uint32_t n = orders->levels.size[k];
+        add_dim(dim, &count,
+                (struct rs_ag_dim){.joint = n > DIRECT_MAX ? RS_AG_RING : RS_AG_DIRECT,
+                                   .n = n,
+                                   .stride = stride,
+                                   .link = (uint8_t)(HW_LINK_CLASS_1 + k)});
+        stride *= n;
+    }
+    return count;
+}
+
+bool rs_ag_by_level(const struct ccl_call *call)
+{
+    return call->hw->orders != NULL && ring_order_by_sip(call) &&
+           hw_sip_dims_of(call->hw).at[0].joint == HW_SIP_OTHER;
+}
+
 uint32_t rs_ag_machine(const struct ccl_call *call, struct rs_ag_dim dim[RS_AG_DIMS_MAX])
 {
     const struct hw_sip_dims dims = hw_sip_dims_of(call->hw);
@@ -50,6 +70,11 @@ uint32_t rs_ag_machine(const struct ccl_call *call, struct rs_ag_dim dim[RS_AG_D
     uint32_t count = 0;
     if (!ring_order_by_sip(call)) {
         add_dim(dim, &count, (struct rs_ag_dim){.joint = RS_AG_RING, .n = ranks, .stride = 1});
+        return count;
+    }
+    if (rs_ag_by_level(call)) {
+        count = add_levels(call->hw->orders, dim);
+        fit_pes(call->hw, dim, count);
         return count;
     }
     for (uint32_t d = 0; d < dims.count; d++)

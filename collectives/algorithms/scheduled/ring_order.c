@@ -3,7 +3,9 @@
  */
 #include "collectives/algorithms/scheduled/ring_order.h"
 
-#include "hw/topology/topology.h"
+#include <stdlib.h>
+
+#include "hw/sip_walk.h"
 
 bool ring_order_by_sip(const struct ccl_call *call)
 {
@@ -55,7 +57,42 @@ static void walk_pairs(uint32_t ranks, uint32_t *order)
         order[i] = i / 2 % 2 == 0 || (i ^ 1) >= ranks ? i : i ^ 1;
 }
 
-void ring_order(const struct ccl_call *call, uint32_t *order)
+/* The machine's own orders; NULL: it has none, or ranks are not on SIPs. */
+static const struct hw_sip_orders *orders_of(const struct ccl_call *call)
+{
+    return call->ccl->ranks.per_sip == 0 ? call->hw->orders : NULL;
+}
+
+/* The ranks on these SIPs, in this order; all in ascending order if some are on no SIP of these. */
+static void take_ranks(const struct ccl_call *call, const uint32_t *sips, uint32_t *order)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < call->hw->sip_count; i++) {
+        const uint32_t rank = ccl_rank_on(&call->ccl->ranks, sips[i]);
+        if (rank < call->world_size && count < call->world_size)
+            order[count++] = rank;
+    }
+    for (uint32_t i = 0; count < call->world_size && i < call->world_size; i++)
+        order[i] = i;
+}
+
+size_t ring_orders(const struct ccl_call *call)
+{
+    const struct hw_sip_orders *const orders = orders_of(call);
+    return (size_t)(orders != NULL ? orders->walks : 1) * call->world_size;
+}
+
+uint32_t *level_order(const struct ccl_call *call)
+{
+    const struct hw_sip_orders *const orders = orders_of(call);
+    uint32_t *const order =
+        orders != NULL ? malloc((size_t)call->world_size * sizeof *order) : NULL;
+    if (order != NULL)
+        take_ranks(call, orders->by_level, order);
+    return order;
+}
+
+uint32_t ring_order(const struct ccl_call *call, uint32_t *order)
 {
     const struct hw_config *const hw = call->hw;
     const struct hw_grid grid = hw_sip_grid(hw);
@@ -65,8 +102,13 @@ void ring_order(const struct ccl_call *call, uint32_t *order)
         walk.plane = dims.at[1].size;
     for (uint32_t i = 0; i < call->world_size; i++)
         order[i] = i;
+    for (uint32_t k = 0; orders_of(call) != NULL && k < hw->orders->walks; k++)
+        take_ranks(call, hw->orders->walk + (size_t)k * hw->sip_count,
+                   order + (size_t)k * call->world_size);
+    if (orders_of(call) != NULL)
+        return hw->orders->walks;
     if (!ring_order_by_sip(call))
-        return;
+        return 1;
     if (hw->sip_topology->paired) {
         walk_pairs(call->world_size, order);
     } else if (hw->sip_topology->is_grid && grid.w > 1 && grid.h > 1) {
@@ -77,4 +119,5 @@ void ring_order(const struct ccl_call *call, uint32_t *order)
         }
         walk_through(&walk);
     }
+    return 1;
 }

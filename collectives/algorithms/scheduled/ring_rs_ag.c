@@ -27,20 +27,19 @@ static enum rs_ag_way ring_way(enum way way, uint32_t part)
     return way == WAY_BOTH && part % 2 != 0 ? RS_AG_DOWN : RS_AG_UP;
 }
 
-/* Makes the plan in `part` and `order`. */
+/* Makes the plan in `part` and `order` [RING_ORDERS_MAX * world_size]. Rings take the walks that
+ * there are in turn. */
 static struct rs_ag ring_plan(const struct ccl_call *call, const char *name,
                               struct rs_ag_part part[2 * RINGS_MAX], uint32_t *order)
 {
     const enum way way = (enum way)scheduled_parameter(call, name, parameters, SCHEDULED_WAY);
     const uint32_t rings = (uint32_t)scheduled_parameter(call, name, parameters, SCHEDULED_RINGS);
-    const struct rs_ag plan = {.name = name,
-                               .call = call,
-                               .parts = way == WAY_BOTH ? 2 * rings : rings,
-                               .part = part,
-                               .rank_of = order};
-    ring_order(call, order);
+    const uint32_t ways = way == WAY_BOTH ? 2 : 1;
+    const struct rs_ag plan = {.name = name, .call = call, .parts = ways * rings, .part = part};
+    const uint32_t walks = ring_order(call, order);
     for (uint32_t i = 0; i < plan.parts && call->world_size > 1; i++) {
         part[i].dims = 1;
+        part[i].rank_of = order + (size_t)(i / ways % walks) * call->world_size;
         part[i].dim[0] = (struct rs_ag_dim){
             .joint = RS_AG_RING, .way = ring_way(way, i), .n = call->world_size, .stride = 1};
     }
@@ -51,7 +50,7 @@ static struct schedule *ring_schedule(const struct ccl_call *call, const char *n
                                       struct cw_error *error)
 {
     struct rs_ag_part part[2 * RINGS_MAX] = {0};
-    uint32_t *const order = malloc(call->world_size * sizeof *order);
+    uint32_t *const order = malloc(ring_orders(call) * sizeof *order);
     if (order == NULL) {
         (void)cw_error_memory(error, "a schedule");
         return NULL;
@@ -69,7 +68,7 @@ static bool ring_folds(const struct ccl_call *call, const struct hw_fold *fold,
                                                       [CCL_REDUCE_SCATTER] = "rings_reduce_scatter",
                                                       [CCL_ALL_GATHER] = "rings_all_gather"};
     struct rs_ag_part part[2 * RINGS_MAX] = {0};
-    uint32_t *const order = malloc(call->world_size * sizeof *order);
+    uint32_t *const order = malloc(ring_orders(call) * sizeof *order);
     if (order == NULL) {
         snprintf(why, CCL_FOLD_WHY_BYTES, "no memory for the order of a ring");
         return false;

@@ -265,8 +265,10 @@ static bool has_equal_chunks(const struct rs_ag *plan)
 bool rs_ag_folds(const struct rs_ag *plan, const struct hw_fold *fold, char why[CCL_FOLD_WHY_BYTES])
 {
     bool keeps_order = fold->translates && plan->folded == 0;
-    for (uint32_t i = 0; plan->rank_of != NULL && keeps_order && i < plan->call->world_size; i++)
-        keeps_order = plan->rank_of[i] == i;
+    for (uint32_t part = 0; part < plan->parts && keeps_order; part++)
+        for (uint32_t i = 0;
+             plan->part[part].rank_of != NULL && keeps_order && i < plan->call->world_size; i++)
+            keeps_order = plan->part[part].rank_of[i] == i;
     for (uint32_t k = 0; k < fold->count; k++) {
         const struct hw_fold_digit *const digit = &fold->digit[k];
         const struct rs_ag_dim *const dim = dim_of_digit(plan, digit);
@@ -291,9 +293,48 @@ bool rs_ag_folds(const struct rs_ag *plan, const struct hw_fold *fold, char why[
 
 /* ---- one chunk ------------------------------------------------------------------------------- */
 
+/* The numbers of ranks' places. */
+struct numbers {
+    uint32_t *of; /* [parts * ranks], or [ranks] of all parts; NULL: the ranks' own */
+    uint32_t ranks;
+    bool is_common; /* all parts have the same */
+};
+
+static uint32_t number_in(const struct numbers *numbers, uint32_t part, uint32_t rank)
+{
+    if (numbers->of == NULL)
+        return rank;
+    return numbers->of[(numbers->is_common ? 0 : (size_t)part * numbers->ranks) + rank];
+}
+
+static bool is_common(const struct rs_ag *plan)
+{
+    for (uint32_t part = 1; part < plan->parts; part++)
+        if (plan->part[part].rank_of != plan->part[0].rank_of)
+            return false;
+    return true;
+}
+
+/* False: no memory. */
+static bool numbers_of(const struct rs_ag *plan, struct numbers *numbers)
+{
+    const uint32_t ranks = plan->call->world_size;
+    *numbers = (struct numbers){.ranks = ranks, .is_common = is_common(plan)};
+    const uint32_t parts = numbers->is_common ? 1 : plan->parts;
+    if (numbers->is_common && plan->part[0].rank_of == NULL)
+        return true;
+    numbers->of = malloc((size_t)parts * ranks * sizeof *numbers->of);
+    for (uint32_t part = 0; numbers->of != NULL && part < parts; part++)
+        for (uint32_t i = 0; i < ranks; i++) {
+            const uint32_t *const rank_of = plan->part[part].rank_of;
+            numbers->of[(size_t)part * ranks + (rank_of != NULL ? rank_of[i] : i)] = i;
+        }
+    return numbers->of != NULL;
+}
+
 struct one_chunk {
     const struct rs_ag *plan;
-    const uint32_t *number_of; /* [ranks] the places' numbers; NULL: the ranks' own */
+    const struct numbers *numbers;
     uint32_t scratch;
 };
 
@@ -304,7 +345,7 @@ static struct rs_ag_one one_of_value(const struct one_chunk *chunk, uint32_t val
     const struct rs_ag *const plan = chunk->plan;
     struct rs_ag_one one = {.steps = NULL};
     const uint32_t owner = value / plan->parts;
-    const uint32_t number = chunk->number_of != NULL ? chunk->number_of[owner] : owner;
+    const uint32_t number = number_in(chunk->numbers, part, owner);
     for (uint32_t d = 0; d < plan->part[part].dims; d++) {
         const struct rs_ag_dim *const dim = &plan->part[part].dim[d];
         one.at[d] = plan->call->collective == CCL_ALL_REDUCE
@@ -324,11 +365,11 @@ static void make_one(void *arg, uint32_t rank, uint32_t value, struct schedule_w
     const struct rs_ag *const plan = chunk->plan;
     struct rs_ag_place p = {.plan = plan,
                             .rank = rank,
-                            .number = chunk->number_of != NULL ? chunk->number_of[rank] : rank,
                             .ranks = plan->call->world_size,
                             .scratch = chunk->scratch,
                             .window = 1};
     p.part = plan->call->collective == CCL_ALL_REDUCE ? value / p.ranks : value % plan->parts;
+    p.number = number_in(chunk->numbers, p.part, rank);
     p.threads = rs_ag_threads_of(rs_ag_part_of(&p));
     rs_ag_settle(&p);
     struct rs_ag_one one = one_of_value(chunk, value, &p, p.part);
@@ -340,22 +381,13 @@ static void make_one(void *arg, uint32_t rank, uint32_t value, struct schedule_w
         gather_all(&p);
 }
 
-/* The number of each rank's place. */
-static uint32_t *numbers_of(const struct rs_ag *plan)
-{
-    uint32_t *const number_of = malloc(plan->call->world_size * sizeof *number_of);
-    for (uint32_t i = 0; number_of != NULL && i < plan->call->world_size; i++)
-        number_of[plan->rank_of[i]] = i;
-    return number_of;
-}
-
 static int look_at_chunks(const struct rs_ag *plan, struct cw_error *error)
 {
     const struct schedule_walk *const walk = plan->call->walk;
-    uint32_t *const number_of = plan->rank_of != NULL ? numbers_of(plan) : NULL;
-    if (plan->rank_of != NULL && number_of == NULL)
+    struct numbers numbers;
+    if (!numbers_of(plan, &numbers))
         return cw_error_memory(error, "the order of the ranks");
-    struct one_chunk chunk = {.plan = plan, .number_of = number_of, .scratch = scratch_of(plan)};
+    struct one_chunk chunk = {.plan = plan, .numbers = &numbers, .scratch = scratch_of(plan)};
     const struct schedule_walk_maker maker = {.name = plan->name,
                                               .collective = plan->call->collective,
                                               .ranks = plan->call->world_size,
@@ -364,7 +396,7 @@ static int look_at_chunks(const struct rs_ag *plan, struct cw_error *error)
                                               .make = make_one,
                                               .arg = &chunk};
     const int code = walk->look(walk->arg, &maker, error);
-    free(number_of);
+    free(numbers.of);
     return code;
 }
 
@@ -374,10 +406,11 @@ static int look_at_chunks(const struct rs_ag *plan, struct cw_error *error)
 struct making {
     const struct rs_ag *plan;
     bool sketch, partial;    /* as the schedule */
+    bool by_number;          /* places are made in the order of their numbers */
     uint64_t steps;          /* of all ranks */
     uint32_t ranks;          /* in the schedule */
     struct rs_ag_part *like; /* [parts] of a sketch; else NULL */
-    uint32_t *number_of; /* [world_size] of ranks, where places are numbered otherwise; else NULL */
+    struct numbers numbers;
 };
 
 static int check_fits(const struct rs_ag *plan, struct cw_error *error)
@@ -399,10 +432,9 @@ static int begin_making(struct making *m, struct cw_error *error)
         return error->exit_code;
     if (m->sketch)
         m->like = parts_of_sketch(m->plan);
-    if (m->partial && m->plan->rank_of != NULL)
-        m->number_of = numbers_of(m->plan);
-    const bool good = (!m->sketch || m->like != NULL) &&
-                      (!m->partial || m->plan->rank_of == NULL || m->number_of != NULL);
+    m->by_number = !m->partial && is_common(m->plan);
+    const bool good =
+        (!m->sketch || m->like != NULL) && (m->by_number || numbers_of(m->plan, &m->numbers));
     return good ? CW_OK : cw_error_memory(error, "a schedule");
 }
 
@@ -428,11 +460,14 @@ static void make_ranks(const struct making *m, struct rs_ag_place p)
         schedule_chunks_of(p.b, rank, collective == CCL_ALL_GATHER ? parts : all,
                            collective == CCL_REDUCE_SCATTER ? parts : all, p.scratch * parts);
     for (uint32_t i = 0; i < (m->partial ? m->ranks : p.ranks); i++) {
-        p.number = !m->partial ? i : m->number_of != NULL ? m->number_of[wanted[i]] : wanted[i];
-        p.rank = m->partial ? i : rs_ag_rank_numbered(&p, i);
+        p.part = 0;
+        p.rank = m->by_number ? rs_ag_rank_numbered(&p, i) : i;
         p.peers_only = m->sketch && p.rank > 0;
-        for (p.part = 0; p.part < parts; p.part++)
+        for (; p.part < parts; p.part++) {
+            p.number =
+                m->by_number ? i : number_in(&m->numbers, p.part, m->partial ? wanted[i] : i);
             make_place(p);
+        }
     }
 }
 
@@ -470,6 +505,6 @@ struct schedule *rs_ag_schedule(const struct rs_ag *plan, struct cw_error *error
                                             .window = window});
     }
     free(m.like);
-    free(m.number_of);
+    free(m.numbers.of);
     return b != NULL ? schedule_build(b, error) : NULL;
 }

@@ -52,16 +52,16 @@ enum {
 struct rs_ag_part {
     uint32_t dims; /* in the order of the reduce-scatter */
     struct rs_ag_dim dim[RS_AG_DIMS_MAX];
+    const uint32_t *rank_of; /* of a place's number; NULL: the number itself */
 };
 
 struct rs_ag {
     const char *name;
     const struct ccl_call *call; /* of an all-reduce, a reduce-scatter or an all-gather */
-    const uint32_t *rank_of;     /* of a place's number; NULL: the number itself */
     uint32_t parts;
     const struct rs_ag_part *part; /* [parts]; of as many places */
-    /* An all-reduce may have fewer places than ranks: places 0 ... folded - 1 then have a second
-     * rank each, which sends its whole tensor there first, and gets the result last. */
+    /* An all-reduce of one part may have fewer places than ranks: places 0 ... folded - 1 then have
+     * a second rank each, which sends its whole tensor there first, and gets the result last. */
     uint32_t folded;
     const uint32_t *folded_rank; /* [folded] */
 };
@@ -74,9 +74,13 @@ bool rs_ag_folds(const struct rs_ag *plan, const struct hw_fold *fold,
 /*
  * Fills in the dimensions of a machine whose SIPs are the ranks, innermost first, and returns how
  * many there are. Dimensions of one place are left out. If the ranks are only some of the SIPs,
- * they form one ring. All ways are RS_AG_UP.
+ * they form one ring. Of a graph that states no dimensions they are its levels, in the order of
+ * level_order(). All ways are RS_AG_UP.
  */
 uint32_t rs_ag_machine(const struct ccl_call *call, struct rs_ag_dim dim[RS_AG_DIMS_MAX]);
+
+/* Whether these dimensions are levels: their numbers are places of level_order() (ring_order.h). */
+bool rs_ag_by_level(const struct ccl_call *call);
 
 /* Whether the part needs at most RS_AG_THREADS_MAX threads. */
 bool rs_ag_fits(const struct rs_ag_part *part);

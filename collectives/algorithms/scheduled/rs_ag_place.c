@@ -34,7 +34,8 @@ uint32_t rs_ag_group_size(const struct rs_ag_place *p, uint32_t d) { return p->g
 
 uint32_t rs_ag_rank_numbered(const struct rs_ag_place *p, uint32_t number)
 {
-    return p->plan->rank_of != NULL ? p->plan->rank_of[number] : number;
+    const uint32_t *const rank_of = rs_ag_part_of(p)->rank_of;
+    return rank_of != NULL ? rank_of[number] : number;
 }
 
 uint32_t rs_ag_peer_at(const struct rs_ag_place *p, uint32_t d, uint32_t at)

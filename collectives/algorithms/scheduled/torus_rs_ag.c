@@ -5,6 +5,7 @@
  */
 #include "collectives/algorithms/scheduled/rs_ag_place.h"
 #include "collectives/algorithms/scheduled/scheduled.h"
+#include "hw/sip_walk.h"
 #include <string.h>
 
 enum { PARTS_MAX = 2 * HW_SIP_DIMS_MAX }; /* each order of the dimensions twice */
@@ -70,6 +71,7 @@ static uint32_t make_parts(const struct ccl_call *call, const char *name,
         turn_levels(dim, dims, i / ways, &part[i]);
         for (uint32_t d = 0; d < dims; d++)
             part[i].dim[d].way = i % ways == 0 ? RS_AG_MEET : RS_AG_MEET_DOWN;
+        part[i].rank_of = rs_ag_by_level(call) ? call->hw->orders->by_level : NULL;
     }
     return turns * ways;
 }

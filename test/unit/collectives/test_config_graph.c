@@ -145,13 +145,13 @@ static void what_is_wrong_is_named(void **state)
         {"{graph: {sips: 2, switches: [{name: a, ports: 1}], links: [{from: 0-1, to: a}]}}",
          "2 cables at a, which has 1 ports"},
         {"{graph: {sips: 2, links: [{from: 0, to: 1, one_way: true}]}}",
-         "no way leads from SIP 1 to SIP 0"},
+         "no way leads from sip 1 to sip 0"},
         {"{graph: {sips: 2, links: [{from: 0, to: 1}], routes: best}}", "routes: one of listed"},
         {"{graph: {sips: 4, dimensions: [2, 3]}}", "sizes whose product is 4 SIPs"},
         {"{graph: {sips: 2, dimensions: [2], coordinates: [[1], [0]], links: [{from: 0, to: 1}]}}",
          "coordinates: 0, as the number of SIP 0 says in dimension 1; found '1'"},
         {"{graph: {sips: 3, links: [{from: 0, to: 1}, {from: 1, to: 2}], transit: {none: 1}}}",
-         "no way leads from SIP 2 to SIP 0"},
+         "no way leads from sip 2 to sip 0"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char text[600];
