@@ -155,8 +155,10 @@ void pen_link(struct picture_pen *pen, const struct picture_link *link, struct p
     if (before != link && before->from == link->from && before->to == link->to &&
         before->side == link->side)
         fprintf(pen->out, "-%u%s", link->kind, link->failed ? "-failed" : "");
-    fprintf(pen->out, "\" data-link=\"%s&gt;%s%s\"><title>%s → %s", a, b, side,
-            pen_node(pen, link->from, from), pen_node(pen, link->to, to));
+    fprintf(pen->out, "\" data-link=\"%s&gt;%s%s\"><title>", a, b, side);
+    pen_put_text(pen->out, pen_node(pen, link->from, from));
+    fputs(" → ", pen->out);
+    pen_put_text(pen->out, pen_node(pen, link->to, to));
     write_use(pen, link);
     fputs("</title></path>\n", pen->out);
 }

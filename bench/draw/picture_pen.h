@@ -35,7 +35,7 @@ extern const char *const pen_link_colour[PEN_LINK_CLASSES],
 
 /* Writes text escaped for XML. */
 void pen_put_text(FILE *out, const char *text);
-/* "SIP 3", "SIPs 0-15", "cube 5 of SIP 3", "switch 2", "switch leaf.2". */
+/* Not escaped: "SIP 3", "SIPs 0-15", "cube 5 of SIP 3", "switch 2", "switch leaf.2". */
 enum { PEN_NODE_BYTES = 56 };
 const char *pen_node(const struct picture_pen *pen, uint32_t node, char text[PEN_NODE_BYTES]);
 

@@ -128,6 +128,7 @@ static bool is_first_below(const struct picture_layout *l, uint32_t k, uint32_t 
 
 static void draw_switches(struct wiring *w)
 {
+    char title[PEN_NODE_BYTES];
     FILE *const out = w->pen->out;
     for (uint32_t i = 0; i < w->p->switch_count; i++) {
         const uint32_t k = w->switch_dim[i];
@@ -136,7 +137,7 @@ static void draw_switches(struct wiring *w)
         fprintf(out, "<g id=\"%sswitch-x%u\" class=\"switch\" data-switch=\"x%u\"><title>",
                 w->pen->prefix, i, i);
         if (w->l->grid[k].is_plane || w->l->stride[k] == 1)
-            fprintf(out, "switch %u", i);
+            pen_put_text(out, pen_node(w->pen, picture_switch(i), title));
         else
             fprintf(out, "%u switches, one for each place in a block", w->l->stride[k]);
         fputs("</title>", out);
@@ -394,11 +395,12 @@ static void draw_switch_boxes(struct picture_pen *pen)
         fprintf(pen->out, "<g id=\"%sswitch-%s\" class=\"switch\" data-switch=\"%s\">", pen->prefix,
                 name, name);
         draw_rect(pen->out, "sw", at);
-        fprintf(pen->out,
-                "<text class=\"small on\" x=\"%.5g\" y=\"%.5g\" text-anchor=\"middle\">%s</text>"
-                "<title>%s</title></g>\n",
-                middle_x(at), middle_y(at) + 3, picture_switch_label(pen->picture, i, label),
-                pen_node(pen, picture_switch(i), title));
+        fprintf(pen->out, "<text class=\"small on\" x=\"%.5g\" y=\"%.5g\" text-anchor=\"middle\">",
+                middle_x(at), middle_y(at) + 3);
+        pen_put_text(pen->out, picture_switch_label(pen->picture, i, label));
+        fputs("</text><title>", pen->out);
+        pen_put_text(pen->out, pen_node(pen, picture_switch(i), title));
+        fputs("</title></g>\n", pen->out);
     }
 }
 

@@ -49,8 +49,14 @@ static void put_picture(FILE *out, const struct survey_point *point, size_t numb
 /* Whether two pictures show the same kind of machine. */
 static bool picture_alike(const json_t *a, const json_t *b)
 {
-    return json_equal(json_object_get(a, "topology"), json_object_get(b, "topology")) &&
-           json_equal(json_object_get(a, "sips"), json_object_get(b, "sips"));
+    static const char *const members[] = {"topology", "sips", "switches", "dims", "switch_kinds"};
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        const json_t *const of_a = json_object_get(a, members[i]);
+        const json_t *const of_b = json_object_get(b, members[i]);
+        if (of_a != of_b && !json_equal(of_a, of_b)) /* both may lack it */
+            return false;
+    }
+    return true;
 }
 
 /* The points whose pictures are shown, each with the reason. */

@@ -432,6 +432,11 @@ static void switches_have_the_names_of_a_graph(void **state)
     assert_non_null(strstr(text, "data-link=\"0&gt;3\"><title>SIP 0 → SIP 3\nshortcut, 10 GB/s<"));
     assert_null(strstr(text, "\"3&gt;0\""));
     free(text);
+    snprintf(picture->switch_kind[0].name, sizeof picture->switch_kind[0].name, "<b>\"&");
+    text = svg_of(picture);
+    (void)read_svg(text);
+    assert_non_null(strstr(text, "<title>switch &lt;b&gt;&quot;&amp;.1</title>"));
+    free(text);
     picture_free(picture);
     config_free(config);
 }
