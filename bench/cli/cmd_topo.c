@@ -75,6 +75,16 @@ static void print_built(const struct hw_config *hw)
         printf("power        %.15g W, and what crosses links and switches\n", built.watts);
 }
 
+/* What a file of another program said, and what had to be assumed. */
+static void print_source(const struct config *config)
+{
+    const struct config_value *const topology =
+        config_machine_value(config->tree, "system.sips.topology");
+    const struct graph_list *const list = topology->graph != NULL ? &topology->graph->list : NULL;
+    if (list != NULL && list->read != NULL)
+        printf("read         %s\nassumed      %s\n", list->read, list->assumed);
+}
+
 static void print_counts(const struct config *config, const struct lp_model *m, uint64_t pairs)
 {
     const struct hw_config *hw = &config->hw;
@@ -87,6 +97,7 @@ static void print_counts(const struct config *config, const struct lp_model *m, 
     else if (hw->sip_topology->is_grid)
         printf(" of %u x %u", hw->sip_w, hw->sip_h);
     putchar('\n');
+    print_source(config);
     print_dims(hw);
     print_built(hw);
     printf("cubes        %u, %u x %u in a SIP\n", hw->sip_count * m->cubes, hw->cube_w, hw->cube_h);

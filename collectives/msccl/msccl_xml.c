@@ -5,13 +5,13 @@
  */
 #include "collectives/msccl/msccl_xml.h"
 
-#include <expat.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "collectives/config/input/text.h"
+#include "collectives/config/input/xml_file.h"
 #include "collectives/msccl/msccl_build.h"
 #include "collectives/schedule/schedule_faults.h"
 
@@ -24,15 +24,6 @@ enum {
     COUNT_MAX = 65535
 };
 #define BYTES_MAX INT64_MAX /* as files have it that mean any size */
-
-/* Expat 2.9 renamed the functions that return a position. */
-#if XML_MAJOR_VERSION > 2 || XML_MINOR_VERSION >= 9
-#define LINE_NOW   XML_GetCurrentLineNumber64
-#define COLUMN_NOW XML_GetCurrentColumnNumber64
-#else
-#define LINE_NOW   XML_GetCurrentLineNumber
-#define COLUMN_NOW XML_GetCurrentColumnNumber
-#endif
 
 #define MISSING INT64_MIN
 
@@ -115,8 +106,8 @@ __attribute__((format(printf, 2, 3))) static void fault_here(struct reading *r, 
     va_start(arguments, format);
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    snprintf(place, sizeof place, "%.300s:%lu:%lu", r->path, (unsigned long)LINE_NOW(r->parser),
-             (unsigned long)COLUMN_NOW(r->parser) + 1);
+    snprintf(place, sizeof place, "%.300s:%lu:%lu", r->path, (unsigned long)XML_LINE_NOW(r->parser),
+             (unsigned long)XML_COLUMN_NOW(r->parser) + 1);
     schedule_fault(&r->faults, place, "%s%s", r->inside, text);
 }
 
@@ -248,7 +239,8 @@ static void open_algo(struct reading *r, const char **given)
 
 static struct msccl_place place_now(const struct reading *r)
 {
-    return (struct msccl_place){(uint32_t)LINE_NOW(r->parser), (uint32_t)COLUMN_NOW(r->parser) + 1};
+    return (struct msccl_place){(uint32_t)XML_LINE_NOW(r->parser),
+                                (uint32_t)XML_COLUMN_NOW(r->parser) + 1};
 }
 
 static void open_gpu(struct reading *r, const char **given)

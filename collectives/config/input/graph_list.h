@@ -43,7 +43,8 @@ struct graph_list {
     enum hw_sip_lines lines;
     uint32_t dims, dim[HW_SIP_DIMS_MAX]; /* inner first */
     bool failed;                         /* out of memory */
-    const char *why; /* which room does not suffice, as a sentence; NULL: it does */
+    const char *why;            /* which room does not suffice, as a sentence; NULL: it does */
+    const char *read, *assumed; /* of another program's file, for `topo`; NULL: of none */
 };
 
 void graph_list_free(struct graph_list *list); /* what it points to */

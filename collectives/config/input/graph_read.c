@@ -13,12 +13,14 @@
 #include <xxhash.h>
 
 #include "collectives/config/input/graph_rules.h"
+#include "collectives/config/input/graph_sources.h"
 
 struct graph_reader {
     struct config_loader *loader;
     const char *path;
     struct graph_list *list;
     uint32_t kinds_of_rule; /* the first kinds of switches, which a rule has made */
+    uint64_t contents;      /* hash of the files that are read */
 };
 
 /* Stops, of one end of a link. */
@@ -603,13 +605,54 @@ static bool read_transit(struct graph_reader *reader, const struct config_node *
     return read;
 }
 
-/* The graph's rule, if it has one. */
+/* A path beside the file that names it. */
+static const char *beside(struct config_loader *loader, const struct config_node *node)
+{
+    const struct config_source *const source = &loader->sources[node->place.source - 1];
+    const char *const slash = source->is_file ? strrchr(source->name, '/') : NULL;
+    if (slash == NULL || node->text[0] == '/')
+        return config_arena_text(loader->arena, node->text, node->bytes);
+    const size_t folder = (size_t)(slash - source->name) + 1;
+    char *const path = config_arena_alloc(loader->arena, folder + node->bytes + 1);
+    if (path != NULL) {
+        memcpy(path, source->name, folder);
+        memcpy(path + folder, node->text, node->bytes + 1);
+    }
+    return path;
+}
+
+/* Files of other programs by paths that do not depend on where the graph is. */
+static bool resolve_files(const struct graph_reader *reader, const struct config_node *graph)
+{
+    for (const struct config_node *key = graph->kind == CONFIG_MAPPING ? graph->first : NULL;
+         key != NULL; key = key->next) {
+        if (!graph_source_is(key->text) || key->value->kind != CONFIG_SCALAR)
+            continue;
+        const char *const path = beside(reader->loader, key->value);
+        if (path == NULL)
+            return false;
+        key->value->text = path;
+        key->value->bytes = strlen(path);
+    }
+    return true;
+}
+
+/* A rule, or a file of another program, if the graph has one. */
 static bool read_rule(struct graph_reader *reader, const struct config_node *node)
 {
-    for (const struct config_node *key = node->first; key != NULL; key = key->next)
-        if (graph_rule_is(key->text) &&
-            !graph_rule_read(reader->loader, reader->path, key, reader->list))
+    bool has_source = false;
+    for (const struct config_node *key = node->first; key != NULL; key = key->next) {
+        has_source |= graph_source_is(key->text);
+        if ((graph_rule_is(key->text) &&
+             !graph_rule_read(reader->loader, reader->path, key, reader->list)) ||
+            (graph_source_is(key->text) &&
+             !graph_source_read(reader->loader, reader->path, node, key, reader->list,
+                                &reader->contents)))
             return false;
+    }
+    for (const struct config_node *key = node->first; key != NULL; key = key->next)
+        if (!has_source && graph_source_parameter_is(key->text))
+            return graph_reject(reader, key, "%s beside nccl alone", key->text);
     reader->kinds_of_rule = reader->list->kinds;
     if (reader->list->why == NULL)
         return true;
@@ -628,9 +671,20 @@ static bool read_seed(struct graph_reader *reader, const struct config_node *nod
 
 static bool read_graph(struct graph_reader *reader, const struct config_node *node)
 {
-    static const char *const known[] = {"sips",    "switches",   "classes",        "links",
-                                        "routes",  "dimensions", "coordinates",    "directions",
-                                        "transit", "seed",       GRAPH_RULE_NAMES, NULL};
+    static const char *const known[] = {"sips",
+                                        "switches",
+                                        "classes",
+                                        "links",
+                                        "routes",
+                                        "dimensions",
+                                        "coordinates",
+                                        "directions",
+                                        "transit",
+                                        "seed",
+                                        GRAPH_RULE_NAMES,
+                                        GRAPH_SOURCE_NAMES,
+                                        GRAPH_SOURCE_PARAMETERS,
+                                        NULL};
     static const struct {
         const char *key;
         bool (*read)(struct graph_reader *reader, const struct config_node *node);
@@ -666,22 +720,6 @@ static bool read_graph(struct graph_reader *reader, const struct config_node *no
 }
 
 /* ---- the mapping under the key --------------------------------------------------------------- */
-
-/* A path beside the file that names it. */
-static const char *beside(struct config_loader *loader, const struct config_node *node)
-{
-    const struct config_source *const source = &loader->sources[node->place.source - 1];
-    const char *const slash = source->is_file ? strrchr(source->name, '/') : NULL;
-    if (slash == NULL || node->text[0] == '/')
-        return config_arena_text(loader->arena, node->text, node->bytes);
-    const size_t folder = (size_t)(slash - source->name) + 1;
-    char *const path = config_arena_alloc(loader->arena, folder + node->bytes + 1);
-    if (path != NULL) {
-        memcpy(path, source->name, folder);
-        memcpy(path + folder, node->text, node->bytes + 1);
-    }
-    return path;
-}
 
 static const struct config_node *parse_file(struct config_loader *loader, const char *path,
                                             uint64_t *contents)
@@ -753,12 +791,15 @@ const struct graph_source *graph_read(struct config_loader *loader, const char *
                                       const struct config_node *node)
 {
     struct graph_source *const source = config_arena_alloc(loader->arena, sizeof *source);
-    struct graph_reader reader = {loader, path, source != NULL ? &source->list : NULL, 0};
+    struct graph_reader reader = {loader, path, source != NULL ? &source->list : NULL, 0, 0};
     const struct config_node *graph = graph_find(node, "graph");
     if (source == NULL)
         return NULL;
-    if (graph == NULL || node->first->next != NULL) {
-        (void)graph_reject(&reader, node, "one key, graph, with a file or a graph");
+    if (graph == NULL && (graph_find(node, "nccl") != NULL || graph_find(node, "astra") != NULL)) {
+        graph = node; /* it is the graph */
+    } else if (graph == NULL || node->first->next != NULL) {
+        (void)graph_reject(&reader, node,
+                           "one key, graph, with a file or a graph; or nccl or astra with a file");
         return NULL;
     }
     if (graph->kind == CONFIG_SCALAR) {
@@ -768,8 +809,12 @@ const struct graph_source *graph_read(struct config_loader *loader, const char *
             return NULL;
         snprintf(text, sizeof text, "{graph: %s}", file);
         source->text = config_arena_text(loader->arena, text, strlen(text));
-        graph = parse_file(loader, file, &source->contents);
+        graph = parse_file(loader, file, &reader.contents);
+        if (graph != NULL && !resolve_files(&reader, graph))
+            return NULL;
     } else {
+        if (!resolve_files(&reader, graph))
+            return NULL;
         source->text = text_of(loader, node);
     }
     if (graph == NULL || !read_graph(&reader, graph) || source->list.failed ||
@@ -778,5 +823,6 @@ const struct graph_source *graph_read(struct config_loader *loader, const char *
         graph_list_free(&source->list);
         return NULL;
     }
+    source->contents = reader.contents;
     return source;
 }

@@ -211,7 +211,7 @@ void fat_tree(struct graph_list *list, const struct fat_tree *tree)
 static void put_routers(struct graph_list *list, uint32_t routers, uint32_t p)
 {
     list->sips = routers * p;
-    list->routes = HW_ROUTES_LISTED;
+    list->routes = HW_ROUTES_MINIMAL;
     graph_list_kind(list, "router", routers);
     const uint32_t class = graph_list_class(list, "terminal", NULL);
     for (uint32_t sip = 0; sip < list->sips; sip++)
@@ -310,7 +310,7 @@ void rail(struct graph_list *list, const struct rail *rail)
 {
     const uint32_t groups = rail->nodes / rail->group, rails = groups * rail->sips;
     list->sips = rail->nodes * rail->sips;
-    list->routes = HW_ROUTES_LISTED;
+    list->routes = HW_ROUTES_MINIMAL;
     const uint32_t node = graph_list_kind(list, "node", rail->nodes);
     const uint32_t leaf = graph_list_kind(list, "rail", rails);
     const uint32_t inside = graph_list_class(list, "node", NULL);
@@ -587,6 +587,6 @@ void graph_product(struct graph_list *list, const struct graph_list *factor, uin
     }
     if (!has_dims) {
         list->dims = 0;
-        list->routes = HW_ROUTES_LISTED;
+        list->routes = HW_ROUTES_MINIMAL;
     }
 }

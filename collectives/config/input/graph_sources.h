@@ -1,0 +1,45 @@
+/*
+ * graph_sources.h: machines from files of other programs, as keys of a graph: `nccl`, a topology
+ * that NCCL or RCCL dumped, and `astra`, a network of ASTRA-sim (hw/HARDWARE.md, "Files of
+ * others").
+ */
+#ifndef COLLECTIVES_GRAPH_SOURCES_H
+#define COLLECTIVES_GRAPH_SOURCES_H
+
+#include "collectives/config/input/config_parse.h"
+#include "collectives/config/input/graph_list.h"
+
+#define GRAPH_SOURCE_NAMES      "nccl", "astra"
+#define GRAPH_SOURCE_PARAMETERS "nodes", "network" /* of nccl */
+
+/* Whether a key of a graph names such a file; whether it is a parameter of one. */
+bool graph_source_is(const char *key);
+bool graph_source_parameter_is(const char *key);
+
+/* Puts the machine of the file that `key` names into an empty list, to which classes may have been
+ * added; `graph` is the mapping that has the key. *contents takes up the file's hash. The list's
+ * `read` and `assumed` say what was. False: an error is reported. */
+bool graph_source_read(struct config_loader *loader, const char *path,
+                       const struct config_node *graph, const struct config_node *key,
+                       struct graph_list *list, uint64_t *contents);
+
+/* The two readers behind it. `file`: its text, and where it came from. */
+struct graph_file {
+    struct config_loader *loader;
+    const char *path; /* of the key, in messages */
+    const struct config_node *graph;
+    const char *name; /* of the file */
+    uint32_t source;
+    const char *text;
+    size_t bytes;
+    struct graph_list *list;
+};
+bool graph_nccl_read(const struct graph_file *file);
+bool graph_astra_read(const struct graph_file *file);
+
+/* A class with the figures of a file, over which what the graph says goes. */
+uint32_t graph_source_class(struct graph_list *list, const char *name, const struct level *figures);
+/* Millionths as a decimal. */
+struct decimal graph_millionths(int64_t value);
+
+#endif
