@@ -131,8 +131,8 @@ fuzz-binaries: $(FUZZ_PROGRAM)
 COVER_TESTS := test/fuzz/test_corpus test/faults/test_faults \
     $(patsubst %.c,%,$(wildcard test/unit/bench/test_*.c test/unit/collectives/test_config*.c test/unit/workload/test_workload_f*.c)) \
     $(foreach t,collectives/test_op_log collectives/test_install_plan perf/test_perf_results perf/test_perf_trend \
-    schedule/test_msccl_xml schedule/test_schedule_check schedule/test_schedule_program,test/unit/$t) \
-    $(foreach t,algorithm_names check cli compare gradient jitter loaded_mappers msccl parameters perf report_command sweep,test/integration/test_$t)
+    schedule/test_msccl_xml schedule/test_msccl_plan schedule/test_schedule_check schedule/test_schedule_program,test/unit/$t) \
+    $(foreach t,algorithm_names check cli compare gradient jitter loaded_mappers msccl parameters perf plans report_command sweep,test/integration/test_$t)
 .PHONY: cover
 cover: setup ## lines of the readers that are reached by the kept inputs, unit tests, tests of whole commands, and commands whose calls fail in turn
 	@$(SUBMAKE) VARIANT=cover $(BUILD)/cover/cubewarp $(COVER_TESTS:%=$(BUILD)/cover/%)

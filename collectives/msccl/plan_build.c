@@ -326,12 +326,16 @@ static void add_value(struct building *b, struct plan_at *at, const struct plan_
     }
     for (uint32_t i = 0; i < destinations; i++) {
         (void)chunks_now(b, at, &dst[i], &chunks, &count);
-        add_step(b, at,
-                 (struct schedule_step){.op = SCHEDULE_STORE,
-                                        .count = count,
-                                        .dst = chunks,
-                                        .send_to = dst[i].rank != at->rank ? dst[i].rank
-                                                                           : SCHEDULE_NO_RANK});
+        struct schedule_step step = {.op = SCHEDULE_STORE,
+                                     .count = count,
+                                     .dst = chunks,
+                                     .send_to = dst[i].rank != at->rank ? dst[i].rank
+                                                                        : SCHEDULE_NO_RANK};
+        add_step(b, at, step);
+        if (!b->plan->packets || !is_packet(at, &dst[i]))
+            continue;
+        step.dst.at += (uint32_t)scratch_of(b, dst[i].rank); /* flags are as long as data */
+        add_step(b, at, step);
     }
     for (uint32_t i = 0; i < destinations; i++)
         note_packets(b, at, &dst[i]);
@@ -654,6 +658,41 @@ static bool find_chunks(struct building *b)
     return plan->faults->count == 0;
 }
 
+/* Operations keep to the buffers that the file states, beside which there may be more scratch. */
+static bool check_operands(const struct plan *plan, const struct plan_op *op,
+                           const struct plan_operand *operand, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct plan_operand *const x = &operand[i];
+        const uint32_t all = x->buffer == SCHEDULE_SCRATCH
+                                 ? plan->gpu[x->rank].chunks[SCHEDULE_SCRATCH]
+                                 : loop_chunks(plan);
+        const char letter = schedule_buffer_letter(x->buffer);
+        if (x->at >= all || x->count > all - x->at) {
+            plan_fault(plan, x->place,
+                       "%s has chunks %c[%u] to %c[%u] of gpu %u, of which there are %u; legal is "
+                       "less",
+                       op->name->name, letter, x->at, letter, x->at + x->count - 1, x->rank, all);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool check_buffers(const struct building *b)
+{
+    const struct plan *const plan = b->plan;
+    for (uint32_t g = 0; g < plan->gpu_count; g++)
+        for (uint32_t t = 0; t < plan->gpu[g].tb_count; t++)
+            for (uint32_t i = 0; i < plan->gpu[g].tb[t].op_count; i++) {
+                const struct plan_op *const op = &plan->gpu[g].tb[t].op[i];
+                if (!check_operands(plan, op, op->src, op->src_count) ||
+                    !check_operands(plan, op, op->dst, op->dst_count))
+                    return false;
+            }
+    return true;
+}
+
 static bool take_packets(struct building *b)
 {
     b->packet = calloc(b->plan->gpu_count, sizeof *b->packet);
@@ -721,7 +760,7 @@ struct schedule *plan_build(const struct plan *plan, uint64_t tensor_bytes, stru
     struct building b = {.plan = plan, .error = error};
     struct schedule *schedule = NULL;
     b.chunk_bytes = loop_chunks(plan) > 0 ? tensor_bytes / loop_chunks(plan) : 0;
-    if (find_split(&b) && find_chunks(&b)) {
+    if (find_split(&b) && find_chunks(&b) && check_buffers(&b)) {
         b.no_memory = !take_packets(&b);
         if (!b.no_memory)
             note_steps(&b);
@@ -768,6 +807,11 @@ static void note_meeting(const struct plan *plan, uint32_t gpu, uint32_t tb,
 
 static void note_op(const struct plan *plan, uint32_t gpu, uint32_t tb, const struct plan_op *op)
 {
+    if ((op->name->flags & PLAN_PACKETS) != 0 && !plan->packets)
+        msccl_fault(plan->notes, plan->path, op->place,
+                    "hazard: gpu %u, tb %u, op %u (%s) moves packets, and the protocol is not LL: "
+                    "MSCCL++ gives scratch no room for their flags",
+                    gpu, tb, op->number, op->name->name);
     const bool gets = strcmp(op->name->name, "get") == 0;
     for (uint32_t i = 0; i < op->dst_count && i < op->src_count && gets; i++)
         if (op->src[i].at != op->dst[i].at)

@@ -4,6 +4,7 @@
  */
 FORMAT(config)
 FORMAT(msccl)
+FORMAT(plan)
 FORMAT(op_log)
 FORMAT(result)
 FORMAT(again)

@@ -166,17 +166,21 @@ static void packets_are_waited_for_and_own_data_are_added_last(void **state)
                               PACKETS("upkt", OWN("s", 1), OWN("i", 0)) LAST) PEER(0, "s") "]}\n");
     const struct schedule *const s = file.schedule;
     const struct schedule_step *const step = s->rank[0].step;
-    static const uint8_t ops[] = {SCHEDULE_LOAD,  SCHEDULE_STORE, SCHEDULE_LOAD, SCHEDULE_ADD,
-                                  SCHEDULE_STORE, SCHEDULE_STORE, SCHEDULE_LOAD, SCHEDULE_STORE};
-    assert_int_equal(s->rank[0].step_count, 8);
-    for (int i = 0; i < 8; i++)
+    /* Packets are data and flags: two stores. */
+    static const uint8_t ops[] = {SCHEDULE_LOAD, SCHEDULE_STORE, SCHEDULE_STORE, SCHEDULE_LOAD,
+                                  SCHEDULE_ADD,  SCHEDULE_STORE, SCHEDULE_STORE, SCHEDULE_STORE,
+                                  SCHEDULE_LOAD, SCHEDULE_STORE};
+    assert_int_equal(s->rank[0].step_count, 10);
+    for (int i = 0; i < 10; i++)
         assert_int_equal(step[i].op, ops[i]);
-    assert_int_equal(step[2].src.buffer, SCHEDULE_SCRATCH); /* the packets first */
-    assert_int_equal(step[3].src.buffer, SCHEDULE_INPUT);
-    assert_int_equal(step[2].wait_count, 1);
-    assert_int_equal(s->rank[0].wait[step[2].wait_first].other, 2);
-    assert_int_equal(s->rank[0].wait[step[2].wait_first].step, 1);
-    assert_int_equal(s->rank[0].wait[step[6].wait_first].step, 5); /* the sum's last store */
+    assert_int_equal(step[1].dst.at, 0);
+    assert_int_equal(step[2].dst.at, 4);                    /* after the four chunks of data */
+    assert_int_equal(step[3].src.buffer, SCHEDULE_SCRATCH); /* the packets first */
+    assert_int_equal(step[4].src.buffer, SCHEDULE_INPUT);
+    assert_int_equal(step[3].wait_count, 1);
+    assert_int_equal(s->rank[0].wait[step[3].wait_first].other, 2);
+    assert_int_equal(s->rank[0].wait[step[3].wait_first].step, 2);
+    assert_int_equal(s->rank[0].wait[step[8].wait_first].step, 7); /* the sum's last store */
     assert_int_equal(s->rank[0].chunks[SCHEDULE_SCRATCH], 8);      /* data and flags */
     assert_string_equal(file.protocol, "LL");
     assert_int_equal(check_sound(s), 0);
