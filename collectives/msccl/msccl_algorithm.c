@@ -92,10 +92,12 @@ static int check_file(struct loaded *loaded, const struct ccl_config *ccl, struc
 }
 
 /* The schedule for calls of the size that is expected, of a file whose steps depend on it. */
-static struct schedule *schedule_for(const struct loaded *loaded, const struct ccl_call *call,
+static struct schedule *schedule_for(struct loaded *loaded, const struct ccl_call *call,
                                      struct cw_error *error)
 {
     struct msccl_file file;
+    if (loaded->schedule->collective == CCL_CUSTOM) /* whose chunks have one size */
+        return schedule_share(loaded->schedule);
     const bool gathers = loaded->schedule->collective == CCL_ALL_GATHER;
     const uint64_t bytes =
         call->n_elem * tl_itemsize(call->dtype) * (gathers ? loaded->schedule->rank_count : 1);

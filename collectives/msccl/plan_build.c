@@ -329,8 +329,8 @@ static void add_value(struct building *b, struct plan_at *at, const struct plan_
         struct schedule_step step = {.op = SCHEDULE_STORE,
                                      .count = count,
                                      .dst = chunks,
-                                     .send_to = dst[i].rank != at->rank ? dst[i].rank
-                                                                        : SCHEDULE_NO_RANK};
+                                     .send_to =
+                                         dst[i].rank != at->rank ? dst[i].rank : SCHEDULE_NO_RANK};
         add_step(b, at, step);
         if (!b->plan->packets || !is_packet(at, &dst[i]))
             continue;

@@ -309,25 +309,37 @@ static unsigned type_at(const struct plan_reading *r, const struct config_node *
                     : choice_at(r, in, key, node, newer, 4, "memory, port, switch or none");
 }
 
-/* Keys that look like misspelt ones are refused; others are extensions, and one note names them. */
+static bool is_known(const struct config_node *key)
+{
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (is_text(key, keys[i]))
+            return true;
+    return false;
+}
+
+/* A key that looks like a misspelt one is refused; others are extensions, which notes name. */
+static void refuse_key(const struct plan_reading *r, const struct config_node *key)
+{
+    struct text_nearest nearest = {0};
+    char quoted[TEXT_QUOTE_BYTES];
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        text_nearest_try(&nearest, key->text, keys[i]);
+    text_quote_key(key->text, key->bytes, quoted);
+    if (nearest.best != NULL)
+        plan_fault(r->plan, place_of(key), "there is no key %s; did you mean '%s'?", quoted,
+                   nearest.best);
+    else
+        msccl_fault(r->plan->notes, r->plan->path, place_of(key),
+                    "key %s is not of the format, and has no effect", quoted);
+}
+
 static void check_keys(const struct plan_reading *r, const struct config_node *node)
 {
+    const bool has_keys = node->kind == CONFIG_MAPPING;
     for (const struct config_node *at = node->first; at != NULL; at = at->next) {
-        const struct config_node *const value = node->kind == CONFIG_MAPPING ? at->value : at;
-        struct text_nearest nearest = {0};
-        bool known = node->kind != CONFIG_MAPPING;
-        for (size_t i = 0; i < sizeof keys / sizeof keys[0] && !known; i++) {
-            known = is_text(at, keys[i]);
-            text_nearest_try(&nearest, at->text, keys[i]);
-        }
-        char quoted[TEXT_QUOTE_BYTES];
-        if (!known && nearest.best != NULL)
-            plan_fault(r->plan, place_of(at), "there is no key %s; did you mean '%s'?",
-                       text_quote_key(at->text, at->bytes, quoted), nearest.best);
-        else if (!known)
-            msccl_fault(r->plan->notes, r->plan->path, place_of(at),
-                        "key %s is not of the format, and has no effect",
-                        text_quote_key(at->text, at->bytes, quoted));
+        const struct config_node *const value = has_keys ? at->value : at;
+        if (has_keys && !is_known(at))
+            refuse_key(r, at);
         if (value != NULL && value->kind != CONFIG_SCALAR)
             check_keys(r, value);
     }
