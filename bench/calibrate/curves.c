@@ -116,7 +116,7 @@ static int read_point(struct curves *curves, uint32_t index, struct cw_error *er
     const struct study *const study = curves->study;
     struct curve *const curve = &curves->list[index];
     struct asked asked = {.run = malloc(sizeof *asked.run),
-                          .settings = study_settings_at(study, study->points[index].at)};
+                          .settings = study_settings_of(study, index)};
     curve->label = label_of(study, index);
     int code = CW_OK;
     if (asked.run == NULL || asked.settings.list == NULL || curve->label == NULL)

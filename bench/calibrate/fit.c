@@ -29,9 +29,9 @@ static const double first_step = 0.1;
 /* Events of a row by those of the size before it. */
 static double expected_events(const struct curves *curves, uint32_t row)
 {
-    const struct curve_row *const before = &curves->rows[row - 1];
-    if (row == curves->list[curves->rows[row].curve].first || before->use == ROW_OUT)
+    if (row == curves->list[curves->rows[row].curve].first)
         return 0;
+    const struct curve_row *const before = &curves->rows[row - 1];
     return (double)before->events * (double)curves->rows[row].bytes / (double)before->bytes;
 }
 
@@ -85,7 +85,8 @@ static int simulate_shards(struct fit *fit, const uint32_t *rows, uint32_t count
                            struct cw_error *error)
 {
     struct row_answer *const kept = fit->scratch;
-    uint32_t *const again = calloc(count + 1, sizeof *again), asked = 0;
+    uint32_t *const again = calloc(count + 1, sizeof *again);
+    uint32_t asked = 0;
     if (again == NULL)
         return cw_error_memory(error, "the rows of the tables");
     for (uint32_t i = 0; i < count; i++)

@@ -187,18 +187,16 @@ static _Noreturn void process_main(const struct call *call, pid_t parent)
 
 /* ---- the parent ------------------------------------------------------------------------------ */
 
-/* Forks up to `count` processes, which hold the pipe's writing end. Returns how many. */
-static uint32_t start(const struct call *call, pid_t *processes, uint32_t count, int held)
+/* Forks up to `count` processes, which inherit the pipe's writing end. Returns how many. */
+static uint32_t start(const struct call *call, pid_t *processes, uint32_t count)
 {
     const pid_t parent = getpid();
     uint32_t started = 0;
     fflush(NULL);
     while (started < count) {
         processes[started] = fork();
-        if (processes[started] == 0) {
-            (void)held; /* until this process ends */
+        if (processes[started] == 0)
             process_main(call, parent);
-        }
         if (processes[started] < 0)
             break;
         started++;
@@ -230,7 +228,7 @@ static int run_processes(const struct call *call, struct cw_error *error)
     if (pipe2(ends, O_CLOEXEC) != 0)
         return cw_error_set(error, CW_NO_RESOURCE, "no pipe to the processes: %s", strerror(errno));
     const uint32_t jobs = call->count < call->simulator->jobs ? call->count : call->simulator->jobs;
-    const uint32_t started = start(call, processes, jobs, ends[1]);
+    const uint32_t started = start(call, processes, jobs);
     const int number = errno;
     close(ends[1]);
     const bool is_late = started > 0 && !wait_for(ends[0], call->simulator->deadline_s);

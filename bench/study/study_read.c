@@ -363,6 +363,11 @@ static void read_parts(struct config_loader *loader, struct study *study,
         read_zip(loader, study, found[PART_ZIP]);
     if (found[PART_FIT] != NULL)
         study_fits_read(loader, study, found[PART_FIT]);
+    if (found[PART_FIT] != NULL && found[PART_EQUAL_COST] != NULL)
+        config_error(
+            loader, found[PART_FIT]->place,
+            "fit: beside equal_cost, which sets the bandwidths of each point; expected one "
+            "of the two");
     if (loader->errors->count == 0 && !loader->arena->failed)
         study_points_make(loader, study, found[PART_EXCLUDE], found[PART_EQUAL_COST]);
 }

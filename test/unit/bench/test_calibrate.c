@@ -351,6 +351,23 @@ static void errors_of_a_fit_have_place_and_remedy(void **state)
     }
 }
 
+static void a_fit_is_of_no_study_at_equal_cost(void **state)
+{
+    struct config_errors errors = {0};
+    struct study *study;
+    char expected[200];
+    (void)state;
+    assert_int_equal(read_fit("launch_static_ns:\nequal_cost: {budget: 100}", &study, &errors),
+                     CW_USAGE);
+    snprintf(
+        expected, sizeof expected,
+        "%s:5:3: fit: beside equal_cost, which sets the bandwidths of each point; expected one "
+        "of the two",
+        path);
+    assert_string_equal(errors.list[0].text, expected);
+    config_errors_free(&errors);
+}
+
 static void a_line_is_a_study_of_its_tables(void **state)
 {
     const char *const tables[] = {path}, *const sets[] = {"launch_static_ns=5"};
@@ -393,6 +410,7 @@ int main(void)
         cmocka_unit_test(the_standard_error_is_that_of_least_squares),
         cmocka_unit_test(a_fit_has_bounds_starts_and_lists),
         cmocka_unit_test(errors_of_a_fit_have_place_and_remedy),
+        cmocka_unit_test(a_fit_is_of_no_study_at_equal_cost),
         cmocka_unit_test(a_line_is_a_study_of_its_tables),
     };
     return cmocka_run_group_tests(tests, make_file, remove_file);
