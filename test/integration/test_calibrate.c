@@ -72,7 +72,7 @@ static void planted_values_are_found(void **state)
                                "--bytes-per-rank 64KiB:32MiB:x2");
     snprintf(line, sizeof line,
              "calibrate %s " MACHINE
-             "--fit links.sip_link.bw_gbs,nodes.pe_ipcq.wire_ns --starts 1 -o %s",
+             "--fit links.sip_link.bw_gbs,nodes.pe_ipcq.wire_ns --starts 1 --jobs 1 -o %s",
              in_folder("planted.csv"), in_folder("planted.yaml"));
     struct run_output output = run_line(0, "%s", line);
     assert_float_equal(after(output.out, "links.sip_link.bw_gbs"), 180, 0.18);
@@ -118,12 +118,10 @@ static void keys_without_effect_are_named(void **state)
 {
     (void)state;
     /* The machine has no paired dies, whose links these are. */
-    write_table("large.csv", "--bytes-per-rank 1MiB:2MiB:+64KiB");
-    struct run_output output =
-        run_line(0,
-                 "calibrate %s " MACHINE
-                 "--fit launch_static_ns,links.sip_link.bw_gbs,links.sio.bw_gbs --starts 1",
-                 in_folder("large.csv"));
+    write_table("large.csv", "--bytes-per-rank 1MiB:10MiB:+1MiB");
+    struct run_output output = run_line(
+        0, "calibrate %s " MACHINE "--fit launch_static_ns,links.sio.bw_gbs --starts 1 --jobs 1",
+        in_folder("large.csv"));
     assert_non_null(strstr(output.out, "# moves no row: links.sio.bw_gbs\n"));
     run_output_free(&output);
 }
@@ -162,7 +160,8 @@ static void a_preset_that_cannot_be_written_is_absent(void **state)
     (void)state;
     write_table("whole.csv", "--bytes-per-rank 1MiB:16MiB:x2");
     snprintf(line, sizeof line,
-             "calibrate %s " MACHINE "--fit links.sip_link.bw_gbs --starts 1 -o %s/no/p.yaml",
+             "calibrate %s " MACHINE
+             "--fit links.sip_link.bw_gbs --starts 1 --jobs 1 -o %s/no/p.yaml",
              in_folder("whole.csv"), folder);
     fails(4, "no/p.yaml", line);
 }
