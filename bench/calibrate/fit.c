@@ -16,7 +16,7 @@ enum {
     ROWS_PER_KEY = 5,
     CHOICES_MAX = 1000,
     EVENTS_JUDGED_MAX = 16000000, /* of a row: two seconds */
-    EVENTS_FITTED_MAX = 4000000,  /* of all rows of a point of the fit: half a second */
+    EVENTS_FITTED_MAX = 2000000,  /* of all rows of a point of the fit: a quarter of a second */
     EVALUATIONS_LEAST = 30,       /* of an algorithm, and so many more for each key */
     EVALUATIONS_EACH = 15,
 };

@@ -150,8 +150,9 @@ static void print_rows(FILE *file, const struct fit *fit)
     uint32_t out = 0;
     for (uint32_t i = 0; i < curves->row_count; i++)
         out += curves->rows[i].use == ROW_OUT;
-    fprintf(file, "# %u curves, %u rows: %u fitted, %u more compared, %u left out\n", curves->count,
-            curves->row_count, fit->fitted_rows, fit->judged_rows - fit->fitted_rows, out);
+    fprintf(file, "# %u curve%s, %u rows: %u fitted, %u more compared, %u left out\n",
+            curves->count, curves->count == 1 ? "" : "s", curves->row_count, fit->fitted_rows,
+            fit->judged_rows - fit->fitted_rows, out);
     for (uint32_t c = 0; c < curves->count; c++) {
         const char *why = NULL;
         for (uint32_t i = curves->list[c].first; i < curves->list[c].first + curves->list[c].count;
