@@ -4,6 +4,8 @@
  */
 #include "test/support/test_lp_support.h"
 
+#include "hw/topology/graph.h"
+
 #include "collectives/data/data_commit.h"
 #include "collectives/data/data_pass.h"
 
@@ -387,6 +389,7 @@ void machine_free(struct machine *m)
     data_pass_free(m->data);
     lp_plan_free(m->plan);
     lp_plan_free(m->other_plan);
+    hw_graph_free(m->graph);
     free(m);
 }
 

@@ -179,6 +179,7 @@ struct machine {
     struct lp_system *system;
     struct cw_config engine; /* mode and workers; zero: sequential */
     const uint32_t *cube_worker;
+    struct hw_topology_ops *graph;       /* freed with it; NULL: the machine has none */
     const struct hw_fold *fold;          /* the system's */
     bool with_data;                      /* the data pass runs on the workers */
     struct data_pass *data;              /* then, from the start on */

@@ -3,6 +3,7 @@
  * the same machine; routes of random graphs arrive over as few links as there are.
  */
 #include "test/support/test_hw_support.h"
+#include "test/support/random_graph.h"
 #include "test/support/sanitized.h"
 #include "test/support/test_machines.h"
 
@@ -12,13 +13,11 @@
 #include "hw/route.h"
 #include "hw/topology/graph.h"
 
-enum { LINKS_MAX = 2000 };
-
 /* ---- built-in topologies as lists ------------------------------------------------------------ */
 
 struct list {
     struct hw_graph_given given;
-    struct hw_graph_link link[LINKS_MAX];
+    struct hw_graph_link link[GRAPH_LINKS_MAX];
 };
 
 static void name_end(const struct hw_config *hw, uint32_t stop, uint32_t outlet,
@@ -63,7 +62,7 @@ static void list_links(const struct hw_config *hw, struct list *list)
                     !leads_on(hw, stop, outlet, &hop))
                     continue;
                 struct hw_graph_link *const link = &list->link[list->given.link_count++];
-                assert_true(list->given.link_count <= LINKS_MAX);
+                assert_true(list->given.link_count <= GRAPH_LINKS_MAX);
                 *link = (struct hw_graph_link){.link = hop.link, .back = hop.link};
                 name_end(hw, stop, outlet, &link->from);
                 name_end(hw, hop.to, hop.back, &link->to);
@@ -105,16 +104,6 @@ static void check_directions(const struct hw_config *a, const struct hw_config *
     }
 }
 
-static struct hw_config graph_of(const struct hw_config *hw, const struct hw_topology_ops *graph,
-                                 const struct hw_graph_given *given)
-{
-    struct hw_config listed = *hw;
-    const struct hw_sip_size size = {.w = given->dims > 1 ? given->dim[0] : hw->sip_count,
-                                     .h = given->dims > 1 ? hw->sip_count / given->dim[0] : 1};
-    hw_join_sips(&listed, graph, &size);
-    return listed;
-}
-
 static void check_list(const struct hw_config *hw)
 {
     static struct list list;
@@ -149,77 +138,6 @@ static void each_topology_is_the_same_as_a_list(void **state)
 }
 
 /* ---- random graphs --------------------------------------------------------------------------- */
-
-enum { GRAPH_STOPS_MAX = 40, UNREACHED = 1000 };
-
-struct random_graph {
-    struct hw_graph_given given;
-    struct hw_graph_link link[LINKS_MAX];
-    bool ends[GRAPH_STOPS_MAX];
-    uint32_t steps[GRAPH_STOPS_MAX][GRAPH_STOPS_MAX]; /* links of shortest ways */
-};
-
-static void add_link(struct random_graph *r, uint32_t from, uint32_t to, bool one_way)
-{
-    r->link[r->given.link_count++] =
-        (struct hw_graph_link){.from = {.stop = from, .port = HW_PORT_NONE},
-                               .to = {.stop = to, .port = HW_PORT_NONE},
-                               .link = HW_LINK_SIP_LINK,
-                               .back = HW_LINK_SIP_LINK,
-                               .one_way = one_way};
-}
-
-/* All pairs, over the links; SIPs that are ends have none go through them. */
-static void count_ways(struct random_graph *r)
-{
-    const uint32_t stops = r->given.sips + r->given.switches;
-    for (uint32_t a = 0; a < stops; a++)
-        for (uint32_t b = 0; b < stops; b++)
-            r->steps[a][b] = a == b ? 0 : UNREACHED;
-    for (uint32_t i = 0; i < r->given.link_count; i++) {
-        r->steps[r->link[i].from.stop][r->link[i].to.stop] = 1;
-        if (!r->link[i].one_way)
-            r->steps[r->link[i].to.stop][r->link[i].from.stop] = 1;
-    }
-    for (uint32_t via = 0; via < stops; via++)
-        for (uint32_t a = 0; a < stops && !(via < r->given.sips && r->ends[via]); a++)
-            for (uint32_t b = 0; b < stops; b++)
-                if (r->steps[a][via] + r->steps[via][b] < r->steps[a][b])
-                    r->steps[a][b] = r->steps[a][via] + r->steps[via][b];
-}
-
-/* Connected mostly: a tree, and more links, some parallel, some one way. */
-static void draw(struct random_graph *r, uint64_t *rng)
-{
-    static const enum hw_route_policy policies[] = {HW_ROUTES_LISTED, HW_ROUTES_DESTINATION_DIGITS,
-                                                    HW_ROUTES_MINIMAL, HW_ROUTES_VALIANT};
-    *r = (struct random_graph){.given = {.sips = 1 + below(rng, 20),
-                                         .switches = below(rng, 12),
-                                         .links = r->link,
-                                         .ends = r->ends,
-                                         .policy = policies[below(rng, 4)],
-                                         .seed = below(rng, 3)}};
-    const uint32_t stops = r->given.sips + r->given.switches;
-    for (uint32_t sip = 0; sip < r->given.sips; sip++)
-        r->ends[sip] = below(rng, 8) == 0;
-    for (uint32_t stop = 1; stop < stops; stop++)
-        add_link(r, below(rng, stop), stop, below(rng, 30) == 0);
-    for (uint32_t more = stops > 1 ? below(rng, 2 * stops) : 0; more > 0; more--) {
-        const uint32_t from = below(rng, stops), to = below(rng, stops);
-        if (from != to)
-            add_link(r, from, to, below(rng, 4) == 0);
-    }
-    count_ways(r);
-}
-
-static bool is_connected(const struct random_graph *r)
-{
-    for (uint32_t a = 0; a < r->given.sips; a++)
-        for (uint32_t b = 0; b < r->given.sips; b++)
-            if (r->steps[a][b] >= UNREACHED)
-                return false;
-    return true;
-}
 
 static void check_links(const struct random_graph *r, const struct hw_config *hw)
 {
@@ -268,9 +186,9 @@ static void routes_of_graphs_are_shortest(void **state)
     uint32_t whole = 0;
     char why[HW_GRAPH_WHY_BYTES];
     for (uint32_t i = 0; i < 3000; i++) {
-        draw(&r, &rng);
+        random_graph_draw(&r, &rng, 20, 12);
         struct hw_topology_ops *const graph = hw_graph_create(&r.given, why);
-        assert_int_equal(graph != NULL, is_connected(&r));
+        assert_int_equal(graph != NULL, random_graph_is_connected(&r));
         if (graph == NULL) {
             assert_non_null(strstr(why, "no way leads from SIP"));
             continue;

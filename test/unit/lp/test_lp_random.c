@@ -15,6 +15,7 @@
  * round come before its receives, which cannot deadlock even with one slot. The receives are shared
  * out among the kernel and its streams.
  */
+#include "test/support/random_graph.h"
 #include "test/support/random_model.h"
 #include "test/support/test_lp_support.h"
 
@@ -376,6 +377,25 @@ static const struct tl_kernel random_kernel = {.name = "random",
 
 /* ---- machines -------------------------------------------------------------------------------- */
 
+/* A graph of up to 12 SIPs, of one cube each, so that many routes cross. */
+static void join_by_graph(struct machine *m, uint64_t seed)
+{
+    static struct random_graph r;
+    uint64_t rng = seed;
+    char why[HW_GRAPH_WHY_BYTES];
+    m->hw.cube_w = m->hw.cube_h = 1;
+    while (m->graph == NULL) {
+        if (below(&rng, 3) > 0)
+            random_graph_with_directions(&r, &rng, 2 + below(&rng, 11));
+        else
+            random_graph_draw(&r, &rng, 12, 6);
+        if (random_graph_is_connected(&r))
+            m->graph = hw_graph_create(&r.given, why);
+    }
+    m->hw = graph_of(&m->hw, m->graph, &r.given);
+    m->config.credit_fabric = below(&rng, 2) == 0;
+}
+
 static struct machine *random_machine(uint64_t seed)
 {
     static const struct hw_topology_ops *const any[] = {
@@ -422,6 +442,8 @@ static struct machine *random_machine(uint64_t seed)
                                     .write_only = cw_rng_below(&rng, 3) == 0};
     m->hw.math_free_operands = cw_rng_below(&rng, 3) == 0;
     m->hw.launch_together = cw_rng_below(&rng, 3) == 0;
+    if (seed % 4 == 3)
+        join_by_graph(m, seed);
     plan_hw = m->hw;
     return m;
 }
