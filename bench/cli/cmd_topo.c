@@ -24,7 +24,9 @@
 #include "collectives/schedule/schedule_check.h"
 #include "core/os/text_stream.h"
 #include "hw/timing.h"
+#include "hw/topology/broken.h"
 #include "hw/topology/built.h"
+#include "hw/topology/channels.h"
 #include "hw/topology/sip_dims.h"
 #include "lp/layout.h"
 
@@ -52,6 +54,27 @@ static void print_dims(const struct hw_config *hw)
                k + 1, text, hw_dim_degree(dim), hw_link_name_of(hw, dim->link),
                (unsigned long long)hw_dim_bisection(hw, dim), hw_dim_diameter(dim));
     }
+}
+
+/* Whether links can wait for each other in a circle. */
+static void print_channels(const struct hw_config *hw)
+{
+    enum { NAMED = 8 };
+    char name[HW_PART_NAME_BYTES];
+    struct hw_circle circle = hw_circle_of(hw);
+    if (hw->sip_count > 1 && circle.kind == HW_CIRCLE_NONE)
+        puts("channels     no circle of dependences: hardware needs no virtual channels");
+    if (circle.kind == HW_CIRCLE_LARGE)
+        puts("channels     not looked at in so large a machine");
+    if (circle.kind == HW_CIRCLE_FOUND) {
+        printf("channels     a circle of %u dependences, so hardware needs virtual channels:",
+               circle.count);
+        for (uint32_t i = 0; i < circle.count && i < NAMED; i++)
+            printf("%s %s", i > 0 ? "," : "",
+                   hw_outer_link_name(hw, circle.channel[i].stop, circle.channel[i].outlet, name));
+        printf("%s\n", circle.count > NAMED ? ", ..." : "");
+    }
+    hw_circle_free(&circle);
 }
 
 /* Links and switches between the SIPs, and what all parts cost and draw. */
@@ -99,6 +122,7 @@ static void print_counts(const struct config *config, const struct lp_model *m, 
     putchar('\n');
     print_source(config);
     print_dims(hw);
+    print_channels(hw);
     print_built(hw);
     printf("cubes        %u, %u x %u in a SIP\n", hw->sip_count * m->cubes, hw->cube_w, hw->cube_h);
     printf("PEs          %u, %u in a cube:", hw_pe_count(hw), m->pes);

@@ -134,6 +134,28 @@ static uint32_t broken_exit(const struct hw_config *hw, uint32_t stop, uint32_t 
     return b->exits[stop][to_sip];
 }
 
+static uint32_t broken_ways(const struct hw_config *hw, uint32_t stop, uint32_t to_sip,
+                            uint32_t *outlets)
+{
+    const struct broken *const b = broken_of(hw);
+    const uint32_t detour = b->exits[stop] != NULL ? b->exits[stop][to_sip] : UINT32_MAX;
+    uint32_t count = 0;
+    if (b->exits[stop] == NULL || b->ops.hashes)
+        count = b->whole.sip_topology->ways(&b->whole, stop, to_sip, outlets);
+    for (uint32_t i = 0; i < count; i++)
+        if (detour == UINT32_MAX || outlets[i] == detour)
+            return count;
+    if (detour != UINT32_MAX)
+        outlets[count++] = detour;
+    return count;
+}
+
+static bool broken_turns(const struct hw_config *hw, uint32_t stop)
+{
+    const struct broken *const b = broken_of(hw);
+    return b->whole.sip_topology->turns(&b->whole, stop);
+}
+
 static uint32_t broken_key_at(const struct hw_config *hw, uint32_t stop, uint32_t key)
 {
     return own_key(broken_of(hw), stop, key);
@@ -446,6 +468,10 @@ static void take_operations(struct broken *b)
     b->ops.is_irregular = true;
     if (b->ops.key_at != NULL)
         b->ops.key_at = broken_key_at;
+    if (b->ops.ways != NULL)
+        b->ops.ways = broken_ways;
+    if (b->ops.turns != NULL)
+        b->ops.turns = broken_turns;
     if (b->ops.ends != NULL)
         b->ops.ends = broken_ends;
 }

@@ -418,6 +418,8 @@ static const struct hw_topology_ops graph_ops = {
     .outlet_name = graph_outlet_name,
     .hop = graph_hop,
     .exit = graph_exit,
+    .ways = graph_ways,
+    .turns = graph_turns,
     .dims = graph_dims,
 };
 

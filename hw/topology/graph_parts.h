@@ -112,5 +112,7 @@ bool graph_find_routes(const struct graph_building *b);
 void graph_free_routes(struct graph *g);
 uint32_t graph_exit(const struct hw_config *hw, uint32_t stop, uint32_t to_sip, uint32_t key);
 uint32_t graph_key_at(const struct hw_config *hw, uint32_t stop, uint32_t key);
+uint32_t graph_ways(const struct hw_config *hw, uint32_t stop, uint32_t to_sip, uint32_t *outlets);
+bool graph_turns(const struct hw_config *hw, uint32_t stop);
 
 #endif

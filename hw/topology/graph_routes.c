@@ -67,6 +67,24 @@ uint32_t graph_exit(const struct hw_config *hw, uint32_t stop, uint32_t to_sip, 
                              : UINT32_MAX;
 }
 
+uint32_t graph_ways(const struct hw_config *hw, uint32_t stop, uint32_t to_sip, uint32_t *outlets)
+{
+    const struct graph_routes *const routes = &graph_of(hw)->routes;
+    const struct graph_ways *const ways = ways_of(routes, stop, to_sip);
+    for (uint32_t i = 0; i < ways->count; i++)
+        outlets[i] = ways->count == 1 ? ways->first : routes->pool[ways->first + i];
+    return ways->count;
+}
+
+bool graph_turns(const struct hw_config *hw, uint32_t stop)
+{
+    const struct graph_routes *const routes = &graph_of(hw)->routes;
+    for (uint32_t i = 0; i < routes->vias; i++)
+        if (routes->via[i].meet == stop)
+            return true;
+    return false;
+}
+
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 /* Ways of several outlets that a stop has, found by their places among its links: one bit each for

@@ -130,6 +130,11 @@ struct hw_topology_ops {
     uint32_t (*exit)(const struct hw_config *hw, uint32_t stop, uint32_t to_sip, uint32_t key);
     /* The key from this stop on: a route by way of a stop has come there. NULL: as before. */
     uint32_t (*key_at)(const struct hw_config *hw, uint32_t stop, uint32_t key);
+    /* All outlets that exit() gives for some key on the last part of a route. Returns their number;
+     * `outlets` has room for all of the stop. NULL: one for all keys. */
+    uint32_t (*ways)(const struct hw_config *hw, uint32_t stop, uint32_t to_sip, uint32_t *outlets);
+    /* Whether a route by way of a stop may turn to its destination here. NULL: nowhere. */
+    bool (*turns)(const struct hw_config *hw, uint32_t stop);
 
     /* hw_sip_dims_of(). NULL: hw->sip_dims. */
     struct hw_sip_dims (*dims)(const struct hw_config *hw);

@@ -384,6 +384,7 @@ static void join_by_graph(struct machine *m, uint64_t seed)
     uint64_t rng = seed;
     char why[HW_GRAPH_WHY_BYTES];
     m->hw.cube_w = m->hw.cube_h = 1;
+    m->hw.corner_count = 1 + below(&rng, 2);
     while (m->graph == NULL) {
         if (below(&rng, 3) > 0)
             random_graph_with_directions(&r, &rng, 2 + below(&rng, 11));
