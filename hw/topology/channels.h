@@ -1,7 +1,7 @@
 /*
  * channels.h: whether links between SIPs can wait for each other in a circle (hw/HARDWARE.md,
- * "Channels"). Here no route can deadlock, since links have no finite buffers. Real hardware whose
- * routes have a circle needs virtual channels (Dally, Seitz 1987).
+ * "Routes of graphs"). Here no route can deadlock, since links have no finite buffers. Real
+ * hardware whose routes have a circle needs virtual channels (Dally, Seitz 1987).
  */
 #ifndef HW_CHANNELS_H
 #define HW_CHANNELS_H
