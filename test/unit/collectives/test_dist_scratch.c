@@ -158,7 +158,7 @@ static void ranks_must_allocate_alike(void **state)
 {
     (void)state;
     expect_error(one_rank_allocates_more,
-                 "rank 2 has its input at byte 65536 of HBM, rank 0 at 0; ranks that write into "
+                 "rank 2 has its input at byte 65536 of HBM, rank 0 at 0; ranks that reach into "
                  "each other's memory must allocate alike");
 }
 
