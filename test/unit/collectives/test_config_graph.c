@@ -151,7 +151,7 @@ static void what_is_wrong_is_named(void **state)
         {"{graph: {sips: 2, dimensions: [2], coordinates: [[1], [0]], links: [{from: 0, to: 1}]}}",
          "coordinates: 0, as the number of SIP 0 says in dimension 1; found '1'"},
         {"{graph: {sips: 3, links: [{from: 0, to: 1}, {from: 1, to: 2}], transit: {none: 1}}}",
-         "no way leads from sip 2 to sip 0"},
+         "no way leads from sip 0 to sip 2"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char text[600];
