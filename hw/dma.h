@@ -31,7 +31,8 @@ struct hw_dma_op {
     uint32_t bytes;
     uint32_t number; /* the transfer's number among its PE's events */
     uint32_t seq;
-    uint8_t kind : 4, queue : 4; /* queue: of the PE that runs its kernel */
+    uint8_t kind : 4, queue : 3; /* queue: of the PE that runs its kernel */
+    uint8_t later : 1;           /* it began when links had failed (hw_config.later) */
     uint8_t dir, memory, slice;
 };
 _Static_assert(sizeof(struct hw_dma_op) == 16, "two channels of 16 make 512 bytes per PE");

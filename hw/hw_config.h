@@ -131,7 +131,11 @@ struct hw_config {
 
     /* the time that single operations take beyond that, in blocks of a PE and on links */
     const struct hw_faults
-        *faults;   /* parts that are slower than others of their kind; NULL: none */
+        *faults; /* parts that are slower than others of their kind; NULL: none */
+    /* The machine from later_ps on, when links have failed: with another sip_topology, and the same
+     * in all else. NULL: none fail during a run. */
+    const struct hw_config *later;
+    int64_t later_ps;
     bool jittered; /* any of these; lp/layout.c sets it: most machines have none */
     bool watched; /* jittered, or the causes of events are traced (lp/causes.h): off the fast way */
     uint64_t jitter_seed;

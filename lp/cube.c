@@ -35,11 +35,12 @@ static void cube_init(const struct lp_model *m, uint32_t lp, void *state)
 static void enter_cube(struct lp_view *view, const struct cw_event *event)
 {
     struct lp_transfer transfer = *LP_PAYLOAD(view->ctx, event, struct lp_transfer);
-    cw_check(view->ctx, transfer.port < HW_PORTS);
+    cw_check(view->ctx, lp_port_of(&transfer) < HW_PORTS);
     struct hw_flight flight = lp_flight(view->ctx, view->m, view->sip, &transfer);
     const struct lp_model *m = view->m;
-    lp_cross_in(view, &flight, (enum hw_port)transfer.port);
-    lp_route_on(view, lp_sender_of(event), &flight, &transfer, m->router.of_port[transfer.port]);
+    lp_cross_in(view, &flight, lp_port_of(&transfer));
+    lp_route_on(view, lp_sender_of(event), &flight, &transfer,
+                m->router.of_port[lp_port_of(&transfer)]);
 }
 
 /* m_cpu serves one message at a time, in order of arrival. */
@@ -119,8 +120,8 @@ static void engine_run_ended(struct lp_view *view, const struct lp_signal *signa
 
 static void credit_arrived(struct lp_view *view, const struct lp_signal *signal)
 {
-    lp_ipcq_credit(view, signal);
-    tl_arrived(view, signal->pe, LP_WAIT_CREDIT, signal->dir, 0);
+    if (lp_ipcq_credit(view, signal))
+        tl_arrived(view, signal->pe, LP_WAIT_CREDIT, signal->dir, 0);
 }
 
 static void tile_visible(struct lp_view *view, const struct lp_transfer *tile)

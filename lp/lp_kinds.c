@@ -61,7 +61,7 @@ static uint64_t lp_tie(const void *data, const struct cw_event *event)
                (event->lp < m->lps.first_switch
                     ? 0
                     : lp_sip_ahead(m, m->hw.sip_count + lp_switch_at(m, event->lp),
-                                   lp_sip_of(m, transfer->dst), lp_route_key(m, transfer)));
+                                   lp_sip_of(m, transfer->dst), transfer));
     case LP_EVENT_LEND:
         return (uint64_t)transfer->kind << KIND_SHIFT | transfer->bytes;
     case LP_EVENT_MEMORY:

@@ -550,14 +550,6 @@ static inline uint32_t lp_switch_at(const struct lp_model *m, uint32_t lp)
     const uint32_t index = lp - m->lps.first_switch;
     return __builtin_expect(m->fold == NULL, 1) ? index : hw_fold_switch_at(m->fold, index);
 }
-/* The SIP from which a switch sees what it sends on: the one that comes next, or, before another
- * switch, the destination. */
-static inline uint32_t lp_sip_ahead(const struct lp_model *m, uint32_t stop, uint32_t to_sip,
-                                    uint32_t key)
-{
-    const uint32_t next = hw_hop(&m->hw, stop, hw_route_exit(&m->hw, stop, to_sip, key)).to;
-    return hw_is_switch(&m->hw, next) ? to_sip : next;
-}
 /* The link of a switch's outlet, by its number in the switch's state: in a folded machine it leads
  * to `next`. And the stop at the end of such a link. */
 static inline uint32_t lp_switch_link(const struct lp_model *m, uint32_t number, uint32_t outlet,
@@ -625,6 +617,9 @@ enum { LP_TRANSFER_DIRECT = 4 };   /* flag: a store that does not pass the desti
 enum { LP_TRANSFER_OUTSIDE = 8 };  /* flag: it comes to the IO die from outside the SIP */
 enum { LP_TRANSFER_PASSED = 128 }; /* flag: HW_ROUTE_KEY_PASSED of its route */
 
+/* In a transfer's port: it began when links had failed, and takes the routes of hw_config.later. */
+enum { LP_PORT_LATER = 128 };
+
 /* A transfer between two LPs; the event's time is its tail's. 40 bytes. */
 struct lp_transfer {
     int64_t sigma_ps;
@@ -635,7 +630,7 @@ struct lp_transfer {
     uint8_t flags;  /* and the hardware queue: lp_queue_of() */
     uint8_t dir;    /* the queue's direction at the destination */
     uint8_t memory; /* enum hw_memory at the destination */
-    uint8_t port;   /* by which it enters the LP; HW_PORT_NONE: a switch */
+    uint8_t port;   /* by which it enters the LP, HW_PORT_NONE: a switch; and LP_PORT_LATER */
     uint8_t exit;   /* outlet by which it must leave the first SIP, or HW_OUTLET_NONE */
     uint16_t piece; /* its number among those of its transfer, modulo 2^16: for the total order */
     uint32_t order; /* puts and notifications: number among all from src to dst; loads: bytes; of
@@ -652,6 +647,29 @@ static inline uint32_t lp_queue_of(const struct lp_transfer *transfer)
 _Static_assert(LP_PE_QUEUES_MAX - 1 < LP_TRANSFER_PASSED >> LP_TRANSFER_QUEUE_SHIFT,
                "bits of flags");
 
+static inline enum hw_port lp_port_of(const struct lp_transfer *transfer)
+{
+    return (enum hw_port)(transfer->port & ~LP_PORT_LATER);
+}
+static inline void lp_set_port(struct lp_transfer *transfer, enum hw_port port)
+{
+    transfer->port = (uint8_t)((transfer->port & LP_PORT_LATER) | port);
+}
+/* The port of a transfer that begins at this time, before it enters an LP. */
+static inline uint8_t lp_port_from(const struct lp_model *m, int64_t begin_ps)
+{
+    return __builtin_expect(m->hw.later != NULL, 0) && begin_ps >= m->hw.later_ps ? LP_PORT_LATER
+                                                                                  : 0;
+}
+/* The machine whose links and routes a transfer takes. */
+static inline const struct hw_config *lp_routes_of(const struct lp_model *m,
+                                                   const struct lp_transfer *transfer)
+{
+    return __builtin_expect(m->hw.later != NULL, 0) && (transfer->port & LP_PORT_LATER)
+               ? m->hw.later
+               : &m->hw;
+}
+
 /* hw_route_key(): of tiles and credits `dir` is a queue's, of others it has another meaning. */
 static inline uint32_t lp_route_key(const struct lp_model *m, const struct lp_transfer *transfer)
 {
@@ -667,7 +685,8 @@ static inline void lp_route_left(const struct lp_model *m, uint32_t stop,
                                  struct lp_transfer *transfer)
 {
     if (__builtin_expect(m->hw.sip_topology->hashes, 0) &&
-        (hw_route_key_at(&m->hw, stop, lp_route_key(m, transfer)) & HW_ROUTE_KEY_PASSED))
+        (hw_route_key_at(lp_routes_of(m, transfer), stop, lp_route_key(m, transfer)) &
+         HW_ROUTE_KEY_PASSED))
         transfer->flags |= LP_TRANSFER_PASSED;
 }
 
@@ -677,7 +696,18 @@ static inline uint32_t lp_outlet_of(const struct lp_model *m, const struct lp_tr
 {
     return transfer->exit != HW_OUTLET_NONE
                ? transfer->exit
-               : hw_route_exit(&m->hw, sip, to_sip, lp_route_key(m, transfer));
+               : hw_route_exit(lp_routes_of(m, transfer), sip, to_sip, lp_route_key(m, transfer));
+}
+
+/* The SIP from which a switch sees what it sends on: the one that comes next, or, before another
+ * switch, the destination. */
+static inline uint32_t lp_sip_ahead(const struct lp_model *m, uint32_t stop, uint32_t to_sip,
+                                    const struct lp_transfer *transfer)
+{
+    const struct hw_config *const hw = lp_routes_of(m, transfer);
+    const uint32_t next =
+        hw_hop(hw, stop, hw_route_exit(hw, stop, to_sip, lp_route_key(m, transfer))).to;
+    return hw_is_switch(hw, next) ? to_sip : next;
 }
 
 struct lp_signal {
@@ -706,7 +736,7 @@ struct lp_load {
     uint8_t owner;         /* context and move: LP_OWNER; of a tile: its direction */
     uint8_t flags;         /* of a put */
     uint8_t queue;         /* of the PE that runs its kernel */
-    uint8_t reserved;
+    uint8_t later;         /* as of its struct hw_dma_op */
     uint32_t spread_ps; /* with coarse tiles, how long before the grant its head_ps was; else 0 */
 };
 _Static_assert(sizeof(struct lp_load) == 40, "without padding");

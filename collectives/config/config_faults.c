@@ -91,9 +91,6 @@ static void check_fault(struct config_loader *loader, const struct config_tree *
                      "%s.from_ns: it is for slower and bandwidth; what fails later has failed: "
                      "{at_ns: T}",
                      f->path);
-    else if (is_later(f))
-        config_error(loader, f->failed->place,
-                     "%s.failed: parts fail from the start; legal: true, false", f->path);
     else if (has_failed(f) && config_given(f->nodes))
         config_error(loader, f->nodes->place,
                      "%s.nodes: single blocks do not fail; legal: links, or at", f->path);
@@ -493,7 +490,6 @@ static bool make_slow(const struct making *making, const struct named_parts *par
 /* What has failed from the start, or at one time. */
 struct failing {
     struct link_list list;
-    struct hw_failures failures;
     uint32_t *stops;
     uint32_t stop_count;
     const struct fault *first; /* for messages */
@@ -549,6 +545,21 @@ static bool fail_parts(const struct making *making, const struct named_parts *pa
     return !parts->any_kind || fail_kinds(making, parts, failing);
 }
 
+/* What has failed before has failed later, too. */
+static void add_failing(struct failing *later, const struct failing *now)
+{
+    const uint32_t stops = later->stop_count + now->stop_count;
+    uint32_t *const more = realloc(later->stops, (stops + 1) * sizeof *more);
+    later->list.failed |= more == NULL;
+    if (more == NULL)
+        return;
+    later->stops = more;
+    for (uint32_t i = 0; i < now->stop_count; i++)
+        more[later->stop_count++] = now->stops[i];
+    for (uint32_t i = 0; i < now->list.count; i++)
+        put_link(&later->list, now->list.at[i].stop, now->list.at[i].outlet);
+}
+
 /* The topology of what is left. */
 static struct hw_topology_ops *break_topology(const struct making *making,
                                               const struct hw_config *whole,
@@ -569,21 +580,68 @@ static struct hw_topology_ops *break_topology(const struct making *making,
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-static void make_machine(struct config *config, struct config_errors *errors, struct hw_slow *slow,
-                         uint32_t slow_count, const struct failing *failing)
+static void make_slow_parts(struct config *config, const struct hw_slow *slow, uint32_t count)
+{
+    struct hw_faults *const faults = config_arena_alloc(&config->tree->arena, sizeof *faults);
+    if (faults == NULL || count == 0)
+        return;
+    *faults = (struct hw_faults){.slow = slow, .slow_count = count};
+    config->hw.faults = faults;
+}
+
+/* The machine that is left at once, and the one from the later time on, of which the same has
+ * failed, too. */
+static void make_broken(struct config *config, struct config_errors *errors,
+                        const struct failing *now, struct failing *later)
 {
     const struct making making = {config, errors, NULL};
-    struct hw_faults *const faults = config_arena_alloc(&config->tree->arena, sizeof *faults);
-    if (faults == NULL)
+    const struct hw_config whole = config->hw;
+    if (now->first != NULL)
+        config->broken = break_topology(&making, &whole, now);
+    if (config->broken != NULL)
+        config->hw.sip_topology = config->broken;
+    if (later->first == NULL || (now->first != NULL && config->broken == NULL))
         return;
-    *faults = (struct hw_faults){.slow = slow, .slow_count = slow_count};
-    if (slow_count > 0)
-        config->hw.faults = faults;
-    if (failing->first != NULL) {
-        config->broken = break_topology(&making, &config->hw, failing);
-        if (config->broken != NULL)
-            config->hw.sip_topology = config->broken;
-    }
+    add_failing(later, now);
+    config->broken_later = break_topology(&making, &whole, later);
+    config->later = malloc(sizeof *config->later);
+    config->tree->arena.failed |= config->later == NULL;
+    if (config->broken_later == NULL || config->later == NULL)
+        return;
+    *config->later = config->hw;
+    config->later->sip_topology = config->broken_later;
+    config->hw.later = config->later;
+    config->hw.later_ps = decimal_ps(later->first->failed->number);
+}
+
+static bool check_time(const struct making *making, const struct failing *later)
+{
+    char message[160];
+    if (later->first == NULL ||
+        decimal_compare(later->first->failed->number, making->f->failed->number) == 0)
+        return true;
+    snprintf(message, sizeof message, "%s: faults.%s has %s; legal: one time for all",
+             making->f->failed->text, later->first->name, later->first->failed->text);
+    refuse(making, "failed", message);
+    return false;
+}
+
+/* Coarse tiles keep the order of their queue, and need one way for all. */
+static void check_coarse(const struct config *config, struct config_errors *errors)
+{
+    const struct config_value *const coarse =
+        config_ccl_value(config->tree, config->tree->chosen, config_ccl_find("coarse"));
+    if (config->hw.later != NULL && config_given(coarse) && coarse->number.mantissa > 0)
+        config_error_at(errors, config, "defaults.coarse",
+                        "tiles take other ways when links fail during a run (faults); legal: one "
+                        "of the two");
+}
+
+static void free_failing(struct config *config, struct failing *failing)
+{
+    config->tree->arena.failed |= failing->list.failed;
+    free(failing->list.at);
+    free(failing->stops);
 }
 
 void config_make_faults(struct config *config, struct config_errors *errors)
@@ -591,26 +649,36 @@ void config_make_faults(struct config *config, struct config_errors *errors)
     struct config_tree *const tree = config->tree;
     struct hw_slow *const slow =
         config_arena_alloc(&tree->arena, (tree->named_count[CONFIG_FAULTS] + 1) * sizeof *slow);
-    struct failing failing = {0};
+    struct failing now = {0}, later = {0};
+    struct fault first[2];
     uint32_t slow_count = 0;
     bool good = slow != NULL;
     for (const struct config_named *named = tree->named[CONFIG_FAULTS]; good && named != NULL;
          named = named->next) {
         const struct fault f = fault_of(named);
         const struct making making = {config, errors, &f};
+        struct failing *const failing = is_later(&f) ? &later : &now;
         struct named_parts parts;
         good = take_parts(&making, &parts);
-        if (good && has_failed(&f))
-            good = fail_parts(&making, &parts, &failing);
-        else if (good && !config_given(f.failed))
+        if (good && has_failed(&f)) {
+            good = (!is_later(&f) || check_time(&making, &later)) &&
+                   fail_parts(&making, &parts, failing);
+            if (failing->first == &f) { /* outlives this entry */
+                first[is_later(&f)] = f;
+                failing->first = &first[is_later(&f)];
+            }
+        } else if (good && !config_given(f.failed)) {
             good = make_slow(&making, &parts, &slow[slow_count]);
-        slow_count += good && (slow[slow_count].percent > 0 || slow[slow_count].rate.den > 0);
+            slow_count += good && (slow[slow_count].percent > 0 || slow[slow_count].rate.den > 0);
+        }
         tree->arena.failed |= parts.list.failed;
         free(parts.list.at);
     }
-    if (good && tree->named[CONFIG_FAULTS] != NULL)
-        make_machine(config, errors, slow, slow_count, &failing);
-    tree->arena.failed |= failing.list.failed;
-    free(failing.list.at);
-    free(failing.stops);
+    if (good) {
+        make_slow_parts(config, slow, slow_count);
+        make_broken(config, errors, &now, &later);
+        check_coarse(config, errors);
+    }
+    free_failing(config, &now);
+    free_failing(config, &later);
 }

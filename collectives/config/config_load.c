@@ -653,6 +653,8 @@ void config_free(struct config *config)
     if (config == NULL)
         return;
     hw_broken_free(config->broken);
+    hw_broken_free(config->broken_later);
+    free(config->later);
     hw_graph_free(config->tree->graph);
     config_arena_free(&config->tree->arena);
     free(config->tree);

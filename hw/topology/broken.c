@@ -173,9 +173,8 @@ static uint32_t broken_global_exit(const struct hw_config *hw, uint32_t sip, enu
     const struct broken *const b = broken_of(hw);
     const uint32_t outlet = b->whole.sip_topology->global_exit(&b->whole, sip, port);
     uint32_t to;
-    return outlet != HW_OUTLET_NONE && broken_neighbour(hw, sip, port, &to) &&
-                   is_way_left(b, sip, outlet, to, 0)
-               ? outlet
+    return outlet != HW_OUTLET_NONE && broken_neighbour(hw, sip, port, &to)
+               ? hw_exit_left(hw, sip, outlet, to)
                : HW_OUTLET_NONE;
 }
 
@@ -223,6 +222,12 @@ const struct hw_config *hw_whole(const struct hw_config *hw)
 bool hw_has_failed(const struct hw_config *hw, uint32_t stop)
 {
     return is_broken(hw) && broken_of(hw)->stop_lost[stop];
+}
+
+uint32_t hw_exit_left(const struct hw_config *hw, uint32_t sip, uint32_t outlet, uint32_t to_sip)
+{
+    return !is_broken(hw) || is_way_left(broken_of(hw), sip, outlet, to_sip, 0) ? outlet
+                                                                                : HW_OUTLET_NONE;
 }
 
 uint32_t hw_living_sips(const struct hw_config *hw)

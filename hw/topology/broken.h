@@ -34,6 +34,9 @@ void hw_broken_free(struct hw_topology_ops *broken);
 const struct hw_config *hw_whole(const struct hw_config *hw);
 /* Whether a SIP or a switch has failed. */
 bool hw_has_failed(const struct hw_config *hw, uint32_t stop);
+/* The outlet by which what would leave a SIP by `outlet` for another leaves it: that one, or
+ * HW_OUTLET_NONE, as routed, where its own way has failed. */
+uint32_t hw_exit_left(const struct hw_config *hw, uint32_t sip, uint32_t outlet, uint32_t to_sip);
 /* SIPs that have not. */
 uint32_t hw_living_sips(const struct hw_config *hw);
 

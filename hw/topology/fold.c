@@ -417,6 +417,10 @@ static bool keeps_slow(const struct hw_config *hw, const struct hw_slow *slow,
 static bool keeps_parameters(const struct hw_config *hw, const struct hw_fold *fold,
                              char why[HW_FOLD_WHY_BYTES])
 {
+    if (hw->later != NULL) {
+        snprintf(why, HW_FOLD_WHY_BYTES, "links fail at %.3f ns", (double)hw->later_ps / 1000);
+        return false;
+    }
     for (uint32_t i = 0; hw->faults != NULL && i < hw->faults->slow_count; i++)
         if (!keeps_slow(hw, &hw->faults->slow[i], fold, why))
             return false;

@@ -5,6 +5,9 @@
  */
 #include "lp/fabric/io_die.h"
 
+#include <stdio.h>
+
+#include "hw/topology/broken.h"
 #include "lp/coarse.h"
 #include "lp/fabric/fabric.h"
 #include "lp/fabric/sequencer.h"
@@ -67,11 +70,61 @@ static void enter_sip(struct die_view *view, const struct cw_event *event, struc
     const uint32_t y = port == HW_PORT_S ? m->hw.cube_h - 1 : port == HW_PORT_N ? 0 : cube.y;
     const uint32_t edge = y * m->hw.cube_w + x;
     cross_io_die_link(view, flight, HW_LINK_UCIE, m->links.edge[port] + lane, HW_NODE_UCIE_PORT);
-    transfer->port = (uint8_t)port;
+    lp_set_port(transfer, port);
     const uint32_t first_cube = 1 + (view->lp - m->lps.first_io_die) * m->cubes;
     lp_forward(view->ctx, first_cube + edge, LP_EVENT_TRANSFER, lp_sender_of(event), transfer,
                flight);
 }
+
+/* ---- links that fail ------------------------------------------------------------------------- */
+
+/* Between which parts a link is, for messages. */
+static void name_link(const struct lp_model *m, uint32_t stop, uint32_t outlet, char *text,
+                      size_t bytes)
+{
+    char from[HW_PART_NAME_BYTES], to[HW_PART_NAME_BYTES], link[HW_PART_NAME_BYTES];
+    snprintf(text, bytes, "link '%s', from %s to %s,",
+             hw_outer_link_name(&m->hw, stop, outlet, link), hw_stop_name(&m->hw, stop, from),
+             hw_stop_name(&m->hw, hw_hop(hw_whole(&m->hw), stop, outlet).to, to));
+}
+
+static _Noreturn void fail_down(struct cw_ctx *ctx, const struct lp_model *m,
+                                const struct lp_transfer *transfer, uint32_t stop, uint32_t outlet,
+                                const char *what)
+{
+    const struct hw_place from = lp_place_of(m, transfer->src), to = lp_place_of(m, transfer->dst);
+    char link[3 * HW_PART_NAME_BYTES];
+    name_link(m, stop, outlet, link, sizeof link);
+    cw_fail(ctx, CW_PROGRAM_FAILED,
+            "IpcqLinkDown: %s failed at %.3f ns %s from PE %u.%u.%u to PE %u.%u.%u (faults)", link,
+            (double)m->hw.later_ps / 1000, what, from.sip, from.cube, from.pe, to.sip, to.cube,
+            to.pe);
+}
+
+/* That there is a link on the way: from a SIP that has failed, or to it, no way leads. */
+static void check_way(struct cw_ctx *ctx, const struct lp_model *m,
+                      const struct lp_transfer *transfer, const struct hw_hop *hop, uint32_t stop,
+                      uint32_t outlet)
+{
+    if (__builtin_expect(hop->link < HW_LINK_KINDS, 1))
+        return;
+    cw_check(ctx, m->hw.later != NULL && (transfer->port & LP_PORT_LATER));
+    fail_down(ctx, m, transfer, stop, outlet, "and leaves no way for what begins later");
+}
+
+/* That the tail of a transfer that began before has left the link, at `left_ps`, when that fails.
+ */
+static void check_left(struct cw_ctx *ctx, const struct lp_model *m,
+                       const struct lp_transfer *transfer, uint32_t stop, uint32_t outlet,
+                       int64_t left_ps)
+{
+    if (__builtin_expect(m->hw.later == NULL, 1) || (transfer->port & LP_PORT_LATER) ||
+        left_ps <= m->hw.later_ps || hw_hop(m->hw.later, stop, outlet).link < HW_LINK_KINDS)
+        return;
+    fail_down(ctx, m, transfer, stop, outlet, "before the tail had left it of a transfer");
+}
+
+/* ---- ways out -------------------------------------------------------------------------------- */
 
 /* Out of the SIP by the link of an outlet. What goes to a switch is relabelled when it leaves that:
  * a switch of a representative SIP is a representative, too. */
@@ -79,19 +132,20 @@ static void leave_sip(struct die_view *view, const struct cw_event *event, struc
                       struct lp_transfer *transfer, uint32_t outlet)
 {
     const struct lp_model *m = view->m;
-    const uint32_t to_sip = lp_sip_of(m, transfer->dst);
-    const struct hw_hop hop = hw_hop(&m->hw, view->sip, outlet);
-    cw_check(view->ctx, hop.link < HW_LINK_KINDS);
+    const struct hw_hop hop = hw_hop(lp_routes_of(m, transfer), view->sip, outlet);
+    check_way(view->ctx, m, transfer, &hop, view->sip, outlet);
     const bool to_switch = hw_is_switch(&m->hw, hop.to);
     cross_io_die_link(view, flight, hop.link, m->links.first[LP_LINKS_OUTER] + outlet,
                       hw_node_at(&m->hw, hop.to));
-    transfer->port = (uint8_t)hop.in;
+    check_left(view->ctx, m, transfer, view->sip, outlet,
+               flight->tau_ps - hw_hop_ps(&m->hw, hop.link, hop.to));
+    lp_set_port(transfer, hop.in);
     transfer->exit = HW_OUTLET_NONE;
     transfer->flags |= LP_TRANSFER_OUTSIDE;
     lp_route_left(m, view->sip, transfer);
     const struct lp_sender sender = lp_sender_of(event);
     if (to_switch) {
-        const uint32_t next = lp_sip_ahead(m, hop.to, to_sip, lp_route_key(m, transfer));
+        const uint32_t next = lp_sip_ahead(m, hop.to, lp_sip_of(m, transfer->dst), transfer);
         lp_forward_out(view->ctx, lp_of_switch(m, hop.to - m->hw.sip_count), LP_EVENT_TRANSFER,
                        sender, lp_entity_seen(m, sender.entity, view->sip, next), transfer, flight);
         lp_watch_crossing(view->ctx, m, view->sip, LP_AT_SWITCH, flight->tau_ps);
@@ -124,8 +178,8 @@ static void enter_io_port(struct die_view *view, const struct cw_event *event)
     const uint32_t to_sip = lp_sip_of(m, transfer.dst);
     const bool from_cube = !(transfer.flags & LP_TRANSFER_OUTSIDE);
     transfer.flags &= (uint8_t)~LP_TRANSFER_OUTSIDE;
-    cw_check(view->ctx, transfer.port < HW_PORTS);
-    const enum hw_port port = (enum hw_port)transfer.port;
+    const enum hw_port port = lp_port_of(&transfer);
+    cw_check(view->ctx, port < HW_PORTS);
     if (lp_to_host(&transfer)) {
         to_io_cpu(view, event, &flight, &transfer, port);
     } else if (to_sip == view->sip && transfer.kind == LP_TRANSFER_SIGNAL) {
@@ -136,7 +190,8 @@ static void enter_io_port(struct die_view *view, const struct cw_event *event)
         /* the cubes have chosen the port by the same outlet */
         leave_sip(view, event, &flight, &transfer, lp_outlet_of(m, &transfer, view->sip, to_sip));
     } else {
-        const uint32_t out = hw_route_exit(&m->hw, view->sip, to_sip, lp_route_key(m, &transfer));
+        const uint32_t out = hw_route_exit(lp_routes_of(m, &transfer), view->sip, to_sip,
+                                           lp_route_key(m, &transfer));
         cross_io_die_link(view, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_HUB_IN] + port,
                           HW_NODE_IO_HUB);
         cross_io_die_link(view, &flight, HW_LINK_HUB,
@@ -184,8 +239,8 @@ static void io_cpu_done(struct die_view *view, const struct cw_event *event)
     cross_io_die_link(view, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_FROM_IO_CPU],
                       HW_NODE_IO_HUB);
     if (signals) {
-        const uint32_t out = hw_route_exit(&m->hw, view->sip, lp_sip_of(m, transfer.dst),
-                                           lp_route_key(m, &transfer));
+        const uint32_t out = hw_route_exit(lp_routes_of(m, &transfer), view->sip,
+                                           lp_sip_of(m, transfer.dst), lp_route_key(m, &transfer));
         cross_io_die_link(view, &flight, HW_LINK_HUB,
                           m->links.first[LP_LINKS_HUB_OUT] + hw_side(&m->hw, out), HW_NODE_IO_PORT);
         leave_sip(view, event, &flight, &transfer, out);
@@ -233,16 +288,18 @@ static void switch_handle(struct cw_ctx *ctx, const void *state, const struct cw
     struct lp_transfer transfer = *LP_PAYLOAD(ctx, event, struct lp_transfer);
     const uint32_t number = lp_switch_at(m, event->lp), stop = m->hw.sip_count + number;
     const uint32_t dst_sip = lp_sip_of(m, transfer.dst);
-    const uint32_t outlet = hw_route_exit(&m->hw, stop, dst_sip, lp_route_key(m, &transfer));
+    const struct hw_config *const hw = lp_routes_of(m, &transfer);
+    const uint32_t outlet = hw_route_exit(hw, stop, dst_sip, lp_route_key(m, &transfer));
     lp_route_left(m, stop, &transfer);
-    const struct hw_hop hop = hw_hop(&m->hw, stop, outlet);
+    const struct hw_hop hop = hw_hop(hw, stop, outlet);
+    check_way(ctx, m, &transfer, &hop, stop, outlet);
     const uint32_t at = lp_switch_link(m, number, outlet, hop.to);
-    cw_check(ctx, hop.link < HW_LINK_KINDS && at < m->links.count[LP_OF_SWITCH]);
+    cw_check(ctx, at < m->links.count[LP_OF_SWITCH]);
     const bool to_switch = hw_is_switch(&m->hw, hop.to);
     const enum hw_node_kind next = hw_node_at(&m->hw, hop.to);
     const uint32_t ahead = to_switch ? dst_sip : hop.to; /* as lp_sip_ahead() of this switch */
     struct hw_flight flight = lp_flight(ctx, m, ahead, &transfer);
-    transfer.port = (uint8_t)hop.in;
+    lp_set_port(&transfer, hop.in);
     const struct hw_jitter_place place = {HW_JITTER_ANY, HW_JITTER_ANY, number, hop.to,
                                           hw_outer_link(stop, outlet)};
     struct hw_link *const link = lp_link(ctx, m, &s->link[at], &flight);
@@ -257,12 +314,14 @@ static void switch_handle(struct cw_ctx *ctx, const void *state, const struct cw
     if (lp_traces_causes(m))
         lp_cause_crossed(&flight, sigma_before_ps, wait_ps > 0, hop.link, at, next);
     lp_link_crossed(ctx, m, event->lp, at, m->hw.link[hop.link].rate, &flight, link);
+    check_left(ctx, m, &transfer, stop, outlet,
+               flight.tau_ps - hw_hop_ps(&m->hw, hop.link, hop.to));
     const struct lp_sender sender = lp_sender_of(event);
     if (to_switch) {
-        lp_forward_out(ctx, lp_of_switch(m, hop.to - m->hw.sip_count), LP_EVENT_TRANSFER, sender,
-                       lp_entity_seen(m, event->entity, ahead,
-                                      lp_sip_ahead(m, hop.to, dst_sip, lp_route_key(m, &transfer))),
-                       &transfer, &flight);
+        lp_forward_out(
+            ctx, lp_of_switch(m, hop.to - m->hw.sip_count), LP_EVENT_TRANSFER, sender,
+            lp_entity_seen(m, event->entity, ahead, lp_sip_ahead(m, hop.to, dst_sip, &transfer)),
+            &transfer, &flight);
         return;
     }
     lp_move_transfer(m, hop.to, &transfer);

@@ -10,6 +10,7 @@
 #include "lp/fabric/moves.h"
 #include "lp/fabric/remote_load.h"
 #include "lp/fabric/transfer.h"
+#include "lp/queues/later_ways.h"
 #include "lp/queues/one_sided.h"
 #include "lp/queues/queue_ends.h"
 #include "lp/replay_watch.h"
@@ -134,6 +135,7 @@ static void request_memory(struct lp_view *view, uint32_t pe, enum hw_vc vc, uin
                            .kind = op->kind,
                            .owner = op->dir,
                            .queue = op->queue,
+                           .later = op->later,
                            .seq = op->seq};
     if (lp_is_coarse(&m->config)) {
         const struct lp_coarse_op *const coarse = coarse_op_at(m, p, vc, p->dma.head[vc]);
@@ -294,6 +296,7 @@ void lp_dma_push(struct lp_view *view, uint32_t pe, enum hw_vc vc, struct hw_dma
     const struct lp_pe *p = lp_pe(m, view->cube, pe);
     cw_check(view->ctx, lp_dma_has_room(view, pe, vc));
     struct hw_dma *dma = CW_MUT(view->ctx, &p->dma);
+    op.later = lp_port_from(m, cw_now(view->ctx)) != 0;
     *CW_MUT(view->ctx, dma_op_at(m, p, vc, dma->head[vc] + (uint32_t)dma->count[vc])) = op;
     if (lp_is_coarse(&m->config))
         *CW_MUT(view->ctx, coarse_op_at(m, p, vc, dma->head[vc] + (uint32_t)dma->count[vc])) =
@@ -349,6 +352,7 @@ become_transfer(struct lp_view *view, uint32_t pe, const struct hw_dma_op *op, u
         .seq = op->seq,
         .batch = batch,
         .flags = (uint8_t)(op->queue << LP_TRANSFER_QUEUE_SHIFT | (last ? LP_TRANSFER_LAST : 0)),
+        .port = op->later ? LP_PORT_LATER : 0,
         .exit = HW_OUTLET_NONE};
     switch (op->kind) {
     case LP_DMA_TILE:
@@ -359,7 +363,9 @@ become_transfer(struct lp_view *view, uint32_t pe, const struct hw_dma_op *op, u
         transfer->dst = end.peer;
         transfer->kind = op->kind == LP_DMA_TILE ? LP_TRANSFER_TILE : LP_TRANSFER_CREDIT;
         transfer->dir = end.peer_dir;
-        transfer->exit = end.exit;
+        transfer->exit = __builtin_expect(op->later, 0)
+                             ? lp_exit_later(m, transfer->src, transfer->dst, end.exit)
+                             : end.exit;
         transfer->memory = (uint8_t)m->config.slots;
         if (__builtin_expect(m->slot_access, 0) && op->kind == LP_DMA_TILE)
             transfer->order = op->bytes;
@@ -513,7 +519,8 @@ static void become_transfer_of_load(struct lp_view *view, const struct lp_load *
         const struct hw_dma_op op = {.bytes = load->bytes,
                                      .seq = load->seq,
                                      .kind = load->kind & 15,
-                                     .queue = load->queue & 15,
+                                     .queue = load->queue & 7,
+                                     .later = load->later & 1,
                                      .dir = load->owner,
                                      .memory = (uint8_t)(load->to << 4)};
         become_transfer(view, load->pe, &op, flight->epoch, flight->bytes, last, transfer);
@@ -529,6 +536,7 @@ static void become_transfer_of_load(struct lp_view *view, const struct lp_load *
                              .flags = (uint8_t)(load->queue << LP_TRANSFER_QUEUE_SHIFT |
                                                 load->flags | (last ? LP_TRANSFER_LAST : 0)),
                              .memory = load->to,
+                             .port = load->later ? LP_PORT_LATER : 0,
                              .exit = HW_OUTLET_NONE,
                              .order = load->order};
 }

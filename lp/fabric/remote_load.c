@@ -25,6 +25,7 @@ void lp_load_request(struct lp_view *view, const struct cw_event *event, const s
         .kind = LP_TRANSFER_LOAD,
         .dir = load->owner,
         .memory = load->memory,
+        .port = load->later ? LP_PORT_LATER : 0,
         .exit = HW_OUTLET_NONE,
         .flags = (uint8_t)(load->queue << LP_TRANSFER_QUEUE_SHIFT),
         .order = load->bytes};
@@ -91,8 +92,10 @@ void lp_load_lend(struct lp_view *view, const struct cw_event *event, struct lp_
     const uint32_t bytes = piecewise && left > m->dma.chunk_bytes ? m->dma.chunk_bytes : left;
     const bool last = bytes == left;
     cw_check(view->ctx, sent <= request.order && request.memory < HW_MEMORY_NONE);
-    if (sent == 0)
+    if (sent == 0) { /* all pieces of the response take the way of the first */
         emit_lent(view, &request);
+        request.port = lp_port_from(m, cw_now(view->ctx));
+    }
     struct hw_flight flight = {.tau_ps = cw_now(view->ctx),
                                .bytes = bytes,
                                .epoch = request.batch,
@@ -106,6 +109,7 @@ void lp_load_lend(struct lp_view *view, const struct cw_event *event, struct lp_
                                        (uint8_t)(request.flags | (last ? LP_TRANSFER_LAST : 0)),
                                    .dir = request.dir,
                                    .memory = HW_MEMORY_TCM,
+                                   .port = request.port & LP_PORT_LATER,
                                    .exit = HW_OUTLET_NONE,
                                    .piece = (uint16_t)hw_divide(sent, &m->by.dma_chunk),
                                    .order = request.order};

@@ -167,6 +167,7 @@ static struct lp_transfer signal_to(const struct view *view, enum signal signal,
                                 .seq = to.op,
                                 .kind = LP_TRANSFER_SIGNAL,
                                 .dir = (uint8_t)signal,
+                                .port = lp_port_from(view->m, cw_now(view->ctx)),
                                 .exit = HW_OUTLET_NONE};
 }
 

@@ -84,6 +84,7 @@ static void acknowledge_store(struct lp_view *view, struct lp_sender sender, int
                               .seq = store->seq,
                               .kind = LP_TRANSFER_STORE_ACK,
                               .flags = LP_TRANSFER_LAST,
+                              .port = lp_port_from(m, flight.tau_ps),
                               .exit = HW_OUTLET_NONE};
     lp_route_on(view, sender, &flight, &ack,
                 direct ? lp_memory_router(m, memory, pe) : m->router.of_pe[pe]);
@@ -203,7 +204,7 @@ static void leave_cube(struct lp_view *view, struct lp_sender sender, struct hw_
     uint32_t to_cube = 0;
     const bool to_io_die = !lp_cube_neighbour(m, view->cube_in_sip, port, &to_cube);
     lp_cross_out(view, flight, router, port, to_io_die);
-    transfer->port = (uint8_t)(to_io_die ? port : hw_port_opposite(port));
+    lp_set_port(transfer, to_io_die ? port : hw_port_opposite(port));
     lp_forward(view->ctx,
                to_io_die ? lp_of_io_die(m, view->sip) : view->lp - view->cube_in_sip + to_cube,
                LP_EVENT_TRANSFER, sender, transfer, flight);

@@ -204,8 +204,8 @@ static uint32_t links_in_sip(const struct lp_model *m)
     return links;
 }
 
-/* A credit of a queue that is laid later: whatever its way, it crosses a link between two workers,
- * and takes no less than that. */
+/* A credit of a queue that is laid later, or when links have failed: whatever its way, it crosses a
+ * link between two workers, and takes no less than that. */
 static void allow_any_queue(const struct place *p)
 {
     const size_t pairs = (size_t)p->workers * p->workers;
@@ -246,7 +246,7 @@ static void join_all(const struct place *p)
     join_halves(p);
     for (enum hw_link_kind kind = 0; kind < HW_LINK_KINDS; kind++)
         p->cut->link[kind].name = hw_link_name_of(&p->m->hw, kind);
-    if (p->m->grows)
+    if (p->m->grows || p->m->hw.later != NULL)
         allow_any_queue(p);
     const struct lp_program *const program = p->m->program;
     for (size_t i = 0; i < (size_t)p->workers * p->workers && program != NULL; i++)

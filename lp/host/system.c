@@ -366,6 +366,8 @@ const char *lp_system_refuses_replay(const struct lp_system *system)
         return "operations are replayed on one thread alone: give --threads 1";
     if (late)
         return "the machine has jitter or slow parts";
+    if (options->hw->later != NULL)
+        return "links fail during the run";
     if (is_heard(options) || heard->op != NULL || options->causes.record != NULL)
         return "records of all events are wanted";
     if (system->model.ties != NULL)

@@ -51,7 +51,7 @@ static void effect_move(struct tl *tl, enum lp_dma_kind kind)
                                  .number = tl_next_number(tl),
                                  .seq = call->peer,
                                  .kind = kind & 15,
-                                 .queue = tl->launch->queue & 15,
+                                 .queue = tl->launch->queue & 7,
                                  .dir = LP_OWNER(tl->context, call->move),
                                  .memory = call->memory,
                                  .slice = call->slice};

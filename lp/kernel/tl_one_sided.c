@@ -40,7 +40,7 @@ static bool push_one_sided(struct tl *tl, struct hw_dma_op op)
         return false;
     }
     op.number = tl_next_number(tl);
-    op.queue = tl->launch->queue & 15;
+    op.queue = tl->launch->queue & 7;
     lp_dma_push(tl->view, tl->pe, vc, op, tl_exact_op(tl));
     tl->kernel->call.step = STEP_DONE;
     return true;

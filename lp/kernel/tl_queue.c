@@ -115,7 +115,7 @@ void tl_effect_send(struct tl *tl)
                                  .number = tl_next_number(tl),
                                  .seq = queue->my_head,
                                  .kind = LP_DMA_TILE,
-                                 .queue = tl->launch->queue & 15,
+                                 .queue = tl->launch->queue & 7,
                                  .dir = call->dir,
                                  .memory = tl_memory_of(call->a),
                                  .slice = (uint8_t)tl->pe};
@@ -233,7 +233,7 @@ static __attribute__((noinline, cold)) void push_credit(struct tl *tl, enum hw_d
                                  .number = tl_next_number(tl),
                                  .seq = tl->p->queue[dir].my_tail,
                                  .kind = LP_DMA_CREDIT,
-                                 .queue = tl->launch->queue & 15,
+                                 .queue = tl->launch->queue & 7,
                                  .dir = (uint8_t)dir};
     lp_dma_push(tl->view, tl->pe, lp_vc(m, HW_VC_COMM), op, tl_exact_op(tl));
 }

@@ -97,7 +97,7 @@ static void load_operand(struct tl *tl)
     const struct hw_dma_op op = {.bytes = (uint32_t)next_load_bytes(tl),
                                  .number = tl_next_number(tl),
                                  .kind = LP_DMA_LOAD,
-                                 .queue = tl->launch->queue & 15,
+                                 .queue = tl->launch->queue & 7,
                                  .dir = LP_OWNER(tl->context, 0),
                                  .memory = (uint8_t)loaded_from(tl, current_operand(call)),
                                  .slice = (uint8_t)tl->pe};

@@ -13,6 +13,7 @@
  */
 #include "lp/queues/ipcq.h"
 
+#include "lp/queues/later_ways.h"
 #include "lp/queues/queue_ends.h"
 #include "lp/queues/slot_map.h"
 #include "lp/replay_watch.h"
@@ -82,10 +83,13 @@ bool lp_ipcq_visible(struct lp_view *view, const struct lp_transfer *transfer)
     return true;
 }
 
-void lp_ipcq_credit(struct lp_view *view, const struct lp_signal *signal)
+bool lp_ipcq_credit(struct lp_view *view, const struct lp_signal *signal)
 {
     cw_check(view->ctx, signal->pe < view->m->pes && signal->dir < HW_DIRS_MAX);
     const struct lp_pe *p = lp_pe(view->m, view->cube, signal->pe);
+    if (__builtin_expect(lp_port_from(view->m, cw_now(view->ctx)) != 0, 0) &&
+        (int32_t)(signal->arg - p->queue[signal->dir].peer_tail_cache) <= 0)
+        return false; /* a later one has come before it, by another way */
     struct lp_queue *queue = CW_MUT(view->ctx, &p->queue[signal->dir]);
     cw_check(view->ctx,
              signal->arg - queue->peer_tail_cache - 1 < view->m->config.n_slots); /* I-IPCQ-2 */
@@ -94,6 +98,7 @@ void lp_ipcq_credit(struct lp_view *view, const struct lp_signal *signal)
                  queue->my_head - queue->peer_tail_cache < view->m->config.n_slots,
                  "PE %u, direction %u: head %u, the receiver's tail %u", signal->pe, signal->dir,
                  queue->my_head, queue->peer_tail_cache);
+    return true;
 }
 
 /* Advances the tail, and sends the credit for it, unless that goes through PE_DMA. Returns how long
@@ -109,6 +114,8 @@ static int64_t advance_tail(struct lp_view *view, uint32_t pe, enum hw_dir dir, 
     const struct lp_plan *const plan = lp_plan_at(m, p);
     struct lp_wire end = {.peer_dir = HW_DIRS_MAX};
     cw_check(view->ctx, lp_queue_end(plan, lp_pe_index(view, pe), dir, &end));
+    if (__builtin_expect(lp_port_from(m, cw_now(view->ctx)) != 0, 0))
+        end.credit_ps = lp_credit_later_ps(m, lp_pe_index(view, pe), &end);
     const struct hw_place to = lp_place_of(m, end.peer);
     const struct lp_signal signal = {.pe = to.pe, .arg = queue->my_tail, .dir = end.peer_dir};
     const struct lp_sender sender = lp_next_sender(view, pe);

@@ -13,8 +13,8 @@ void lp_ipcq_install(struct lp_view *view, uint32_t pe, uint32_t plan);
 /* LP_EVENT_VISIBLE: a tile is in its slot. True: its queue has a new tile to take; false: it waits
  * for an earlier one. */
 bool lp_ipcq_visible(struct lp_view *view, const struct lp_transfer *transfer);
-/* LP_EVENT_CREDIT: the receiver has a new tail. */
-void lp_ipcq_credit(struct lp_view *view, const struct lp_signal *signal);
+/* LP_EVENT_CREDIT: the receiver has a new tail. False: a later one was known. */
+bool lp_ipcq_credit(struct lp_view *view, const struct lp_signal *signal);
 /*
  * Receives tile `seq` of a queue, which must have arrived: one that a recv_async has claimed, or
  * the first unclaimed one. If it is the first of all, my_tail advances past all tiles that have

@@ -16,6 +16,7 @@
 
 #include "hw/arithmetic.h"
 #include "hw/route.h"
+#include "hw/topology/broken.h"
 
 struct pattern {
     uint16_t directions;            /* one bit each */
@@ -308,13 +309,15 @@ static enum hw_dir find_direction(const struct build *build, uint32_t rank, cons
     return HW_DIRS_MAX;
 }
 
-/* The outlet of a PE's SIP that a name means; HW_OUTLET_NONE: it means none, or there is none. */
+/* The outlet of a PE's SIP that a name means, whether its link has failed or not; HW_OUTLET_NONE:
+ * it means none, or there is none. */
 static uint32_t exit_of(const struct build *build, uint32_t pe_index, const struct dir_name *name)
 {
     if (!name->is_outlet)
         return HW_OUTLET_NONE;
     const struct hw_config *const hw = build->request->hw;
-    return hw_named_outlet(hw, hw_place_of(hw, pe_index).sip, name->text[strlen(name->text) - 1]);
+    return hw_named_outlet(hw_whole(hw), hw_place_of(hw, pe_index).sip,
+                           name->text[strlen(name->text) - 1]);
 }
 
 /* ---- directions ------------------------------------------------------------------------------ */
@@ -589,7 +592,11 @@ static void finish_lanes(const struct build *build, uint32_t rank, enum hw_dir d
         struct lp_wire *const wire = &build->wiring->wire[at];
         *wire = first;
         wire->peer = peer;
-        wire->exit = (uint8_t)exit_of(build, pe, &build->wiring->name[build->wiring->named[at]]);
+        const uint32_t exit = exit_of(build, pe, &build->wiring->name[build->wiring->named[at]]);
+        wire->exit = (uint8_t)(exit == HW_OUTLET_NONE
+                                   ? exit
+                                   : hw_exit_left(request->hw, hw_place_of(request->hw, pe).sip,
+                                                  exit, hw_place_of(request->hw, peer).sip));
         wire->credit_ps =
             hw_path_ps(request->hw, hw_place_of(request->hw, pe), hw_place_of(request->hw, peer),
                        HW_MEMORY_NONE, wire->exit, wire->peer_dir, request->credit_bytes);

@@ -17,7 +17,8 @@ struct run_output run_cubewarp(const char *const *args);
 void run_output_free(struct run_output *output);
 
 /* The same for a command line in one string, split at blanks. Fails the test on another exit
- * code, printing the program's output. */
+ * code, printing the program's output; RUN_ANY_CODE: on none. */
+enum { RUN_ANY_CODE = -100 };
 struct run_output run_line(int exit_code, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* The same, with a standard output that takes nothing. */
