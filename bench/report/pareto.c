@@ -16,6 +16,7 @@
 
 enum {
     BOXES_MAX = 160, /* of a chart */
+    DOT_ROOM = 12,   /* beside a dot, where no other's name is: it would be taken for the dot's */
     CHARTS_MAX = 12,
     CHART_COLUMNS = 2,
     CHART_WIDTH = 560,
@@ -88,6 +89,12 @@ static int by_cost(const void *left, const void *right)
     const struct pareto_dot *const a = left, *const b = right;
     if (a->cost < b->cost || a->cost > b->cost)
         return a->cost < b->cost ? -1 : 1;
+    return (a->us > b->us) - (a->us < b->us);
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const struct pareto_dot *const a = left, *const b = right;
     return (a->us > b->us) - (a->us < b->us);
 }
 
@@ -223,7 +230,9 @@ static void put_ticks(FILE *out, const struct pareto_chart *chart, int axis)
     fputc('\n', out);
 }
 
-static bool is_free(const struct pareto_chart *chart, const struct pareto_box *box)
+/* A dot's own room is free for its name. */
+static bool is_free(const struct pareto_chart *chart, const struct pareto_dot *dot,
+                    const struct pareto_box *box)
 {
     if (box->left < chart->left + LEFT || box->right > chart->left + CHART_WIDTH ||
         box->top < chart->top + TOP - NAME_HEIGHT / 2.0 ||
@@ -231,8 +240,10 @@ static bool is_free(const struct pareto_chart *chart, const struct pareto_box *b
         return false;
     for (size_t i = 0; i < chart->taken_count; i++) {
         const struct pareto_box *const other = &chart->taken[i];
-        if (box->left < other->right && box->right > other->left && box->top < other->bottom &&
-            box->bottom > other->top)
+        const bool is_own =
+            fabs(other->left + DOT_ROOM - dot->x) + fabs(other->top + 3 - dot->y) < 0.1;
+        if (!is_own && box->left < other->right && box->right > other->left &&
+            box->top < other->bottom && box->bottom > other->top)
             return false;
     }
     return true;
@@ -261,11 +272,11 @@ static bool find_room(struct pareto_chart *chart, const struct pareto_dot *dot,
     if (chart->taken_count == BOXES_MAX)
         return false;
     for (int place = 0; place < 2 * PLACES; place++) {
-        const int down = (place / 2 + 1) / 2 * (place / 2 % 2 == 0 ? 1 : -1);
+        const int down = (place / 2 + 1) / 2 * (place / 2 % 2 == 0 ? -1 : 1);
         const double left = place % 2 == 0 ? dot->x + 8 : dot->x - 8 - width;
         const double top = dot->y - NAME_HEIGHT / 2.0 + down * NAME_HEIGHT;
         *box = (struct pareto_box){left, top, left + width, top + NAME_HEIGHT};
-        if (is_free(chart, box)) {
+        if (is_free(chart, dot, box)) {
             take(chart, *box);
             return true;
         }
@@ -342,13 +353,16 @@ static void put_chart(FILE *out, struct pareto_chart *chart)
         struct pareto_dot *const dot = &chart->dots[i];
         dot->x = place_of(chart, 0, dot->cost);
         dot->y = place_of(chart, 1, dot->us);
-        take(chart, (struct pareto_box){dot->x - 5, dot->y - 5, dot->x + 5, dot->y + 5});
+        take(chart,
+             (struct pareto_box){dot->x - DOT_ROOM, dot->y - 3, dot->x + DOT_ROOM, dot->y + 3});
     }
     put_frontier(out, chart);
+    qsort(chart->dots, chart->count, sizeof *chart->dots, by_time); /* names from below */
     for (int best = 1; best >= 0; best--) /* the frontier's names have the first choice */
         for (size_t i = 0; i < chart->count; i++)
             if (chart->dots[i].is_best == (best == 1) && (best == 1 || chart->count <= DOTS_MAX))
                 put_name(out, chart, &chart->dots[i]);
+    qsort(chart->dots, chart->count, sizeof *chart->dots, by_cost);
     for (size_t i = 0; i < chart->count; i++)
         put_dot(out, &chart->dots[i]);
 }

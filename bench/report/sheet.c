@@ -108,8 +108,9 @@ static void markdown_head(FILE *out, const struct survey *survey, const bool has
             }
     for (size_t f = 0; f < SHEET_FIGURES; f++)
         if (has[f]) {
-            fprintf(out, " %s (%s) |", survey_figures[sheet_figures[f]].label,
-                    survey_figures[sheet_figures[f]].unit);
+            const struct survey_figure_row *const figure = &survey_figures[sheet_figures[f]];
+            fprintf(out, figure->unit[0] != '\0' ? " %s (%s) |" : " %s%s |", figure->label,
+                    figure->unit);
             numbers++;
         }
     fputs("\n|", out);

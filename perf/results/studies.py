@@ -44,6 +44,7 @@ def sweep(name):
             text = db.execute("SELECT result FROM point WHERE id = ?", (row["point"],)).fetchone()[0]
             result = json.loads(text)
             row["json"], row["step"] = result["results"][row["ordinal"]], result.get("step")
+            row["switches"], row["changed"] = result["topology"].get("switches"), result["provenance"]["changed"]
         return [row for row in rows if row["not_run"] is None]
 
 
@@ -217,11 +218,21 @@ def plans():
                 round(row["step"]["utilisation"], 6), row["step"]["critical_path"]["limited_by"]) for row in rows])
 
 
+def equal_cost():
+    rows = sweep("equal_cost")
+    write_csv("equal_cost", ("budget", "machine", "bytes_per_rank", "algorithm", "time_ns", "links_built", "switches", "link_scale", "cost",
+                             "time_cost_us", "watts", "joules", "joules_per_byte"),
+              [(r["axes"]["budget"], r["axes"]["machine"], r["bytes_per_rank"], r["algorithm"], r["time_ns"], r["links_built"], r["switches"],
+                r["changed"]["links.scale"], *(r[key] for key in ("cost", "time_cost_us", "watts", "joules", "joules_per_byte"))) for r in rows])
+    subprocess.run([PROGRAM, "report", FOLDER / "equal_cost.sqlite", "--pareto", OUT / "equal_cost.svg"], check=True)
+
+
 def main():
     OUT.mkdir(exist_ok=True)
     FOLDER.mkdir(parents=True, exist_ok=True)
     os.chdir(FOLDER)
-    for study in (allreduce_latency, allreduce_memory, gemm, scaling, scaling_million, link_speeds, slow_pe, reduce_scatter, tensor_data, plans, plans_175b):
+    for study in (allreduce_latency, allreduce_memory, gemm, scaling, scaling_million, link_speeds, slow_pe, reduce_scatter, tensor_data, plans, plans_175b,
+                  equal_cost):
         study()
     print(f"figures and their data: {OUT}\npages: {FOLDER}/*.html")
 

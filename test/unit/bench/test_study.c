@@ -621,6 +621,36 @@ static void a_budget_scales_the_named_knob(void **state)
                   labels, 2);
 }
 
+/* Networks of 1,024 SIPs for 307,200, the cost of the torus (bench/guide/equal_cost.md): links, in
+ * units of 100 GB/s inside a rack, and switches.
+ *   fat tree 1:1  1,024 + 2 x 2 x 1,024;                           320
+ *   fat tree 2:1  1,024 + 2 x (512 + 512);                         128 + 64 + 32
+ *   dragonfly     1,024 + 32 x 28 + 2 x 512;                       256
+ *   rails         1,024 + 2 x (1,024 + 1,024);                     128 + 32 + 32 */
+static void the_study_that_ships_has_networks_of_one_cost(void **state)
+{
+    (void)state;
+    static const double links[] = {3072, 1024 + 2048 * 2, 1024 + 2 * 1024, 1024 + 896 + 1024,
+                                   1024 + 2 * 2048};
+    static const double switches[] = {0, 320, 224, 256, 192};
+    static const char *const names[] = {"torus", "fat tree 1:1", "fat tree 2:1", "dragonfly",
+                                        "rails"};
+    struct config_errors errors = {0};
+    struct study *study;
+    assert_int_equal(study_read("configs/studies/equal_cost.yaml", &study, &errors), CW_OK);
+    assert_int_equal(study->point_count, 15);
+    for (uint32_t i = 0; i < 5; i++) {
+        char *const label = study_label(study, 5 + i);
+        char begin[80];
+        snprintf(begin, sizeof begin, "budget=single, machine=%s, links.scale=", names[i]);
+        assert_memory_equal(label, begin, strlen(begin));
+        assert_float_equal(strtod(label + strlen(begin), NULL),
+                           (307200 - 100 * switches[i]) / (100 * links[i]), 5e-7);
+        free(label);
+    }
+    study_free(study);
+}
+
 static void what_cannot_cost_the_same_is_an_error(void **state)
 {
     (void)state;
@@ -667,6 +697,7 @@ int main(void)
         cmocka_unit_test(huge_machines_that_do_not_fold_have_no_estimate),
         cmocka_unit_test(machines_cost_what_the_named_one_costs),
         cmocka_unit_test(a_budget_scales_the_named_knob),
+        cmocka_unit_test(the_study_that_ships_has_networks_of_one_cost),
         cmocka_unit_test(what_cannot_cost_the_same_is_an_error),
     };
     return cmocka_run_group_tests_name("study", tests, make_file, remove_file);
