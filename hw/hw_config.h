@@ -63,6 +63,15 @@ struct hw_compute_model {
     int64_t kernel_ps; /* from one kernel's launch to the next one's */
 };
 
+/* What a kind of switches does beside forwarding (HARDWARE.md, "Switches that reduce"). */
+enum hw_reduce_mode { HW_REDUCE_NONE, HW_REDUCE_PUSH, HW_REDUCE_PULL };
+struct hw_switch_reduce {
+    enum hw_reduce_mode mode;
+    struct hw_rate rate; /* of its unit, bytes of a result; den == 0: no limit */
+    int64_t latency_ps;  /* of its unit */
+    uint32_t trees;      /* tiles that it reduces at one time; 0: any number */
+};
+
 /*
  * Topologies that are products of dimensions (hw/topology/sip_dims.h): SIPs whose coordinates
  * differ in one dimension alone are joined as it says. The SIP's number is the sum of its
@@ -123,6 +132,7 @@ struct hw_config {
     bool math_free_operands; /* PE_FETCH_STORE takes no time for PE_MATH */
     uint32_t gemm_m, gemm_n, gemm_k;
     uint64_t mmu_page_bytes;
+    struct hw_switch_reduce reduce[HW_SWITCH_KINDS];     /* of each kind (hw_switch_node()) */
     struct hw_slot_access slot_access[HW_SLOT_MEMORIES]; /* [enum hw_memory] */
     bool launch_together;           /* kernels of one batch of launches start at one instant */
     int64_t launch_static_ps;       /* at the start of each kernel, before its first call */

@@ -70,6 +70,7 @@ enum lp_cause_part {
     LP_PART_TOGETHER, /* launch_together: until the common start */
     LP_PART_PE,       /* the PE runs another kernel */
     LP_PART_TIME,     /* an operation of a program that takes a time */
+    LP_PART_UNIT,     /* a switch adds a tile up: the unit, and the wait for it */
     LP_PARTS
 };
 _Static_assert(LP_PARTS <= 1 << (31 - LP_STEP_PART_SHIFT), "a part's number has five bits");

@@ -43,6 +43,27 @@ static void add_accounts(struct lp_model *m)
     m->cube.state_bytes = lp_state_bytes_of(m, LP_OF_CUBE);
 }
 
+/* Room in the states of switches for the tiles that they put together. */
+static void add_joins(struct lp_model *m)
+{
+    uint32_t children = 0, accumulators = 0;
+    if (!m->needs.trees || !hw_trees_make(&m->hw, &m->trees))
+        return;
+    for (uint32_t i = 0; i < m->trees.count * m->trees.switches; i++) {
+        const uint32_t trees = hw_reduce_of(&m->hw, i % m->trees.switches)->trees;
+        children = m->trees.of[i].child_count > children ? m->trees.of[i].child_count : children;
+        accumulators = trees > accumulators ? trees : accumulators;
+    }
+    m->joins.count = m->cubes * m->pes * HW_DIRS_MAX * m->config.n_slots;
+    m->joins.offset = round_up_to_word(lp_state_bytes_of(m, LP_OF_SWITCH));
+    m->joins.joining_offset =
+        m->joins.offset + sizeof(struct lp_joins) + accumulators * sizeof(int64_t);
+    m->joins.joining_bytes =
+        round_up_to_word(sizeof(struct lp_joining) + children * sizeof(uint32_t));
+    if (m->trees.count > 0)
+        m->joins.bytes = m->joins.joining_offset + m->joins.count * m->joins.joining_bytes;
+}
+
 static struct lp_sip_radix radix_of(const struct hw_config *hw)
 {
     const struct hw_sip_dims dims = hw_sip_dims_of(hw);
@@ -113,6 +134,7 @@ void lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct
                             (size_t)HW_VCS * hw->dma_queue_depth * sizeof(struct lp_coarse_op);
     m->cube.state_bytes = m->cube.pe_offset + m->pes * m->cube.pe_bytes;
     add_accounts(m);
+    add_joins(m);
     m->sequencer_offset = round_up_to_word(lp_state_bytes_of(m, LP_OF_IO_DIE));
     for (enum hw_port port = 0; port < HW_PORTS; port++)
         m->router.of_port[port] = (uint8_t)hw_port_router(hw, port);
@@ -125,4 +147,5 @@ void lp_layout_free(struct lp_model *m)
 {
     free(m->launches.at);
     free(m->accounts.of_batch);
+    hw_trees_free(&m->trees);
 }

@@ -45,6 +45,7 @@ struct lp_needs {
     uint32_t launches;   /* most kernels that wait for a queue while another one runs there; 0: none
                           */
     uint32_t accounts;   /* under which links count the bytes of batches; 0: all together alone */
+    bool trees;          /* kernels send parts of tiles through switches that reduce */
     uint32_t operations; /* most of a SIP's program (lp/program.h); 0: there are no programs */
     uint32_t turns;      /* that their operations take (lp_program.turns) */
 };

@@ -6,6 +6,7 @@
 #include "lp/cube.h"
 #include "lp/causes.h"
 #include "lp/fabric/io_die.h"
+#include "lp/fabric/switch.h"
 #include "lp/places.h"
 #include "lp/tie_watch.h"
 

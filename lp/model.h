@@ -24,6 +24,7 @@
 #include "hw/structure.h"
 #include "hw/timing.h"
 #include "hw/topology/fold.h"
+#include "hw/topology/trees.h"
 #include "lp/kernel/tl.h"
 #include "lp/link_groups.h"
 #include "lp/lp_config.h"
@@ -131,6 +132,13 @@ struct lp_accounts {
     uint32_t *of_batch;            /* [batch - lp_model.first_batch] from 1 on; 0: none */
 };
 
+/* Of the tiles that switches put together: struct lp_joins in the state of a switch that is in a
+ * tree, then its struct lp_joining. Owner: layout.c. */
+struct lp_joins_layout {
+    size_t offset, joining_offset, joining_bytes, bytes; /* bytes 0: there are none */
+    uint32_t count;                                      /* struct lp_joining of a switch */
+};
+
 /* The bytes of memory (lp_config.slots) in which all receive rings are. */
 struct lp_ring_area {
     uint64_t start, end;
@@ -188,6 +196,8 @@ struct lp_model {
     struct lp_emitted emit;
     struct lp_launches launches;
     struct lp_accounts accounts;
+    struct hw_trees trees; /* where kernels send parts of tiles (lp_needs.trees); else none */
+    struct lp_joins_layout joins;
     const struct lp_program *program;     /* NULL: none */
     size_t sequencer_offset;              /* in an IO die's state */
     const struct lp_replay_watch *replay; /* NULL: nobody watches */
@@ -449,6 +459,34 @@ struct lp_switch {
     struct hw_link link[];
 };
 
+/*
+ * A tile that a switch puts together (fabric/reduce.c), at the place of its PE in the SIP, its
+ * direction and its slot. The rest is zero where there is none.
+ */
+struct lp_joining {
+    int64_t head_ps;             /* the head of every part so far is there */
+    int64_t start_ps;            /* it has an accumulator from then on */
+    uint32_t seq;                /* its number */
+    uint32_t batch;              /* of the kernels */
+    uint32_t bytes;              /* of the tile on its way; 0: all parts so far are empty */
+    uint32_t parts;              /* that are not empty: of so many children */
+    uint32_t came;               /* children of which something has come */
+    uint32_t sent;               /* pieces that have gone on */
+    uint32_t next;               /* 1 + the one after it in line for an accumulator; 0: the last */
+    uint16_t holds;              /* 1 + its accumulator; 0: none */
+    uint8_t flags;               /* the hardware queue, as in its transfers */
+    uint8_t tree : 7, waits : 1; /* waits: in line for an accumulator */
+    uint32_t child[]; /* [children]: twice the pieces that have come, and 1 if it wants the tile */
+};
+
+/* What a switch that reduces has beside its links. */
+struct lp_joins {
+    struct hw_link unit;  /* adds up one tile after the other */
+    uint32_t first, last; /* 1 + the tiles in line for accumulators; 0: none */
+    int64_t free_ps[];    /* [hw_switch_reduce.trees]: an accumulator is free from then on;
+                             CW_TIME_MAX: a tile holds it */
+};
+
 struct lp_host {
     uint64_t acknowledged; /* acknowledgements that have arrived */
     int64_t last_ps;       /* the latest of them */
@@ -607,10 +645,14 @@ enum lp_transfer_kind {
     LP_TRANSFER_LOAD,      /* the request of a load from another PE's memory: of `order` bytes at
                               `seq` in `memory`; dir: of the loading PE, context and move */
     LP_TRANSFER_LOADED,    /* and the data, `order` bytes in all; dir: as above */
+    LP_TRANSFER_PART,      /* up a tree of switches: a PE's part of a tile, which has `order` bytes;
+                              memory: 1 if the PE wants the tile, and the tree << LP_TREE_SHIFT */
+    LP_TRANSFER_RESULT,    /* and down: the tile. Between switches memory is the tree as above */
     LP_TRANSFER_BEGIN,     /* control, to io_cpu: begins its program */
     LP_TRANSFER_SIGNAL     /* control, from io_cpu to io_cpu; seq: an operation, dir: what is said
                               of it (fabric/sequencer.c) */
 };
+enum { LP_TREE_SHIFT = 1 };
 enum { LP_TRANSFER_LAST = 1 };     /* flag: the last chunk, or the whole, of its transfer */
 enum { LP_TRANSFER_REDUCE = 2 };   /* flag: a put_reduce */
 enum { LP_TRANSFER_DIRECT = 4 };   /* flag: a store that does not pass the destination's PE_DMA */

@@ -39,7 +39,10 @@ enum lp_record_kind {
 };
 
 enum lp_op_kind {
-    LP_OP_SEND = 1, /* a -> the tile (peer, peer_dir, seq) */
+    LP_OP_SEND = 1, /* a -> the tile (peer, peer_dir, seq). math: 0; or, of a part of a tile that
+                       switches combine, enum lp_math, and LP_NOT_WANTED if this PE does not want
+                       the tile. Then peer is the PE itself, and dst.dir the tree; the other parts
+                       are those of the PEs at this place of all other SIPs */
     LP_OP_RECV,     /* (pe, dir, seq) was received. dst: LP_SPACE_NONE, the kernel has the slot's
                        address and nothing moves; or the place of the copy (copy_to_dst) */
     LP_OP_LOAD,     /* a (HBM, SRAM or a tile) -> dst (TCM) */
@@ -110,6 +113,8 @@ static inline uint32_t lp_dtype_bytes(enum lp_dtype dtype)
 #undef LP_DTYPE
     return size[dtype];
 }
+
+enum { LP_NOT_WANTED = 16 }; /* beside enum lp_math */
 
 enum lp_space {
     LP_SPACE_NONE,

@@ -85,19 +85,20 @@ const struct ccl_algorithm ccl_auto = {
 /* ---- schedules ------------------------------------------------------------------------------- */
 
 static const struct choice_candidate all_reduces[] = {
-    {.name = "recursive_doubling"},   {.name = "torus_rs_ag"},  {.name = "ring_rs_ag", RINGS(4)},
-    {.name = "ring_rs_ag", RINGS(1)}, {.name = "direct_rs_ag"}, {.name = "double_binary_tree"},
-    {.name = "halving_doubling"},
+    {.name = "recursive_doubling"},   {.name = "torus_rs_ag"},
+    {.name = "ring_rs_ag", RINGS(4)}, {.name = "ring_rs_ag", RINGS(1)},
+    {.name = "direct_rs_ag"},         {.name = "double_binary_tree"},
+    {.name = "halving_doubling"},     {.name = "switch_all_reduce"},
 };
 static const struct choice_candidate reduce_scatters[] = {
     {.name = "rings_reduce_scatter", RINGS(4)}, {.name = "rings_reduce_scatter", RINGS(1)},
     {.name = "torus_reduce_scatter"},           {.name = "direct_reduce_scatter"},
-    {.name = "halving_reduce_scatter"},
+    {.name = "halving_reduce_scatter"},         {.name = "switch_reduce_scatter"},
 };
 static const struct choice_candidate all_gathers[] = {
     {.name = "rings_all_gather", RINGS(4)}, {.name = "rings_all_gather", RINGS(1)},
     {.name = "torus_all_gather"},           {.name = "direct_all_gather"},
-    {.name = "doubling_all_gather"},
+    {.name = "doubling_all_gather"},        {.name = "switch_all_gather"},
 };
 static const struct choice_candidate all_to_alls[] = {
     {.name = "pairwise_all_to_all", THREADS(32)},

@@ -33,8 +33,8 @@ static bool is_alike(const struct schedule *s, uint32_t number_a, uint32_t numbe
             return false;
     for (uint32_t i = 0; i < a->step_count; i++) {
         const struct schedule_step *const x = &a->step[i], *const y = &b->step[i];
-        if (x->op != y->op || x->channel != y->channel || x->count != y->count ||
-            x->wait_count != y->wait_count)
+        if (x->src.none != y->src.none || x->dst.none != y->dst.none || x->op != y->op ||
+            x->channel != y->channel || x->count != y->count || x->wait_count != y->wait_count)
             return false;
         const enum schedule_op op = (enum schedule_op)x->op;
         if (s->members > 1 &&
@@ -124,6 +124,10 @@ static uint32_t find_receiving(const struct schedule_rank *rank, uint32_t from, 
 static void route_between(const struct cost *c, uint32_t from, uint32_t to, struct sending sending,
                           uint32_t channel, struct cost_route *route)
 {
+    if (from == to && c->s->sums != NULL) {
+        cost_route_of_tree(c->call, place_of(c, from, sending.thread), channel, route);
+        return;
+    }
     const uint32_t receiver =
         c->s->rank[to].thread_count > 1 ? find_receiving(&c->s->rank[to], from, channel) : 0;
     cost_route_of(c->call, place_of(c, from, sending.thread), place_of(c, to, receiver),
@@ -317,8 +321,7 @@ static void note_writers(const struct cost *c, const struct cost_thread *t,
 {
     for (uint32_t i = 0; i < t->thread->step_count; i++) {
         const struct schedule_step *const step = cost_step_at(t, i);
-        for (uint32_t k = 0; k < step->count && schedule_op_writes((enum schedule_op)step->op);
-             k++) {
+        for (uint32_t k = 0; k < step->count && schedule_step_writes(step); k++) {
             struct first_writer *const w = writer_at(c, writer, step->dst, k);
             if (w->thread == COST_NONE)
                 *w = (struct first_writer){t->number, i};
@@ -339,7 +342,7 @@ static enum cost_early may_be_early(const struct cost *c, const struct cost_thre
         step->wait_count > 0)
         return EARLY_NO;
     enum cost_early early = EARLY_YES;
-    for (uint32_t k = 0; k < step->count; k++) {
+    for (uint32_t k = 0; k < step->count && !step->src.none; k++) {
         const struct first_writer *const w = writer_at(c, writer, step->src, k);
         if (w->thread == COST_NONE)
             continue;

@@ -4,6 +4,7 @@
 #include "collectives/choice/cost_times.h"
 
 #include "collectives/schedule/schedule.h"
+#include "hw/topology/trees.h"
 #include "hw/route.h"
 #include "hw/timing.h"
 #include "hw/topology/topology.h"
@@ -301,6 +302,23 @@ void cost_route_of(const struct ccl_call *call, struct hw_place from, struct hw_
         hw_path_ps(hw, to, from, HW_MEMORY_NONE, back, HW_DIRS_MAX, call->ccl->queues.credit_bytes);
 }
 
+/* Way up and way down take as long as each other, so the route goes to a SIP that is far away. */
+void cost_route_of_tree(const struct ccl_call *call, struct hw_place own, uint32_t tree,
+                        struct cost_route *route)
+{
+    const struct hw_config *const hw = call->hw;
+    struct hw_place there = own;
+    struct hw_trees trees;
+    there.sip = (own.sip + hw->sip_count / 2) % hw->sip_count;
+    *route = (struct cost_route){0};
+    if (hw_trees_make(hw, &trees) && tree < trees.count) {
+        walk_route(hw, own, there, HW_MEMORY_TCM, trees.sip_up[tree * trees.sips + own.sip], route);
+        route->latency_ps +=
+            hw->ipcq_wire_ps + hw_reduce_of(hw, trees.root[tree] - hw->sip_count)->latency_ps;
+    }
+    hw_trees_free(&trees);
+}
+
 int64_t cost_travel_ps(const struct cost_route *route, const struct cost_links *links,
                        int64_t begins, uint64_t bytes)
 {
@@ -316,7 +334,8 @@ int64_t cost_travel_ps(const struct cost_route *route, const struct cost_links *
             tail += ser - paid;
             paid = ser;
         }
-        if (busy == 0)
+        const bool down = route->crossing[i] & 1;
+        if (busy == 0 || (down ? links->skip_down : links->skip_up))
             continue;
         const int64_t free_ps = links->free_ps[link], turn_ps = begins + paid - ser;
         const int64_t first_ps = turn_ps - links->spread_ps;

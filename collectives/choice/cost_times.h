@@ -51,6 +51,9 @@ struct cost_route {
 };
 void cost_route_of(const struct ccl_call *call, struct hw_place from, struct hw_place to,
                    bool other_way, struct cost_route *route); /* schedule.h, other_way */
+/* From a PE through the switches of a tree (hw/topology/trees.h), and back. */
+void cost_route_of_tree(const struct ccl_call *call, struct hw_place own, uint32_t tree,
+                        struct cost_route *route);
 /* The same to the other PE's HBM. */
 void cost_route_to_hbm(const struct ccl_call *call, struct hw_place from, struct hw_place to,
                        struct cost_route *route);
@@ -84,6 +87,8 @@ struct cost_links {
     uint32_t share;       /* ... times this */
     uint32_t share_at[HW_PORTS]; /* at a cube's port: times this */
     int64_t spread_ps; /* the first of these messages sets out so much earlier than the last */
+    bool skip_up,
+        skip_down; /* of a tree of switches: the message has no bytes on its way up; down */
 };
 /* When a message of this many bytes arrives whose first byte leaves at `begins`, the last of those
  * that share its links. It takes its turn

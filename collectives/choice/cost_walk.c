@@ -162,13 +162,15 @@ static void begin_store(struct cost *c, struct cost_thread *t, uint64_t bytes)
 
 /* When a message of this many bytes arrives whose first byte enters PE_DMA's engine at `begins`. */
 static int64_t travel(struct cost *c, const struct cost_thread *t, struct cost_queue *q,
-                      int64_t begins, uint64_t bytes)
+                      const struct schedule_step *step, int64_t begins, uint64_t bytes)
 {
     struct cost_links links = {.hw = c->call->hw,
                                .free_ps = c->link_free_ps,
                                .by_class = c->alike,
                                .busy = c->alike ? q->busy : NULL,
                                .share = t->share,
+                               .skip_up = step->src.none,
+                               .skip_down = step->dst.none,
                                .spread_ps = t->spread_ps};
     for (enum hw_port port = 0; port < HW_PORTS; port++)
         links.share_at[port] = t->share_at[port];
@@ -191,7 +193,8 @@ static bool is_home(const struct cost *c, const struct cost_thread *t)
 static bool step_loads(const struct cost *c, const struct cost_thread *t, uint32_t step)
 {
     const enum schedule_op op = (enum schedule_op)cost_step_at(t, step)->op;
-    return schedule_op_reads(op) && (op != SCHEDULE_SEND || t->chain[step] > 1 || !is_home(c, t));
+    return schedule_step_reads(cost_step_at(t, step)) &&
+           (op != SCHEDULE_SEND || t->chain[step] > 1 || !is_home(c, t));
 }
 
 /* A step's sources may be loaded while the step before it runs: asked then. */
@@ -309,13 +312,14 @@ static bool keeps_value(const struct cost_thread *t)
     uint32_t last = t->at.step + t->chain[t->at.step] - 1;
     while (last > t->at.step && cost_step_at(t, last)->op == SCHEDULE_SEND)
         last--;
-    return schedule_op_writes((enum schedule_op)cost_step_at(t, last)->op);
+    return schedule_step_writes(cost_step_at(t, last));
 }
 
 /* The third: it is sent, and stored with the last link. False: the queue is full. */
 static bool give_tile(struct cost *c, struct cost_thread *t, uint32_t number, uint64_t bytes)
 {
-    const enum schedule_op op = (enum schedule_op)cost_step_at(t, t->at.step + t->link)->op;
+    const struct schedule_step *const step = cost_step_at(t, t->at.step + t->link);
+    const enum schedule_op op = (enum schedule_op)step->op;
     if (schedule_op_sends(op)) {
         struct cost_queue *const q = &c->queue[t->send_queue[t->at.step + t->link]];
         const uint32_t slot = q->sent % c->slots;
@@ -326,16 +330,17 @@ static bool give_tile(struct cost *c, struct cost_thread *t, uint32_t number, ui
         t->now_ps += c->times.queue_ps + cost_slot_send_ps(c->call, t->own, bytes);
         if (q->sent >= c->slots)
             t->now_ps = later(t->now_ps, q->free_ps[slot]);
-        const uint64_t wire = lp_bytes_on_way(&c->call->ccl->queues, (uint32_t)bytes);
-        int64_t begins = take_engine(c, t, wire);
-        if (op == SCHEDULE_SEND && t->chain[t->at.step] == 1 && is_home(c, t)) {
+        const bool empty = step->src.none && step->dst.none;
+        const uint64_t wire = empty ? 0 : lp_bytes_on_way(&c->call->ccl->queues, (uint32_t)bytes);
+        int64_t begins = take_engine(c, t, step->src.none ? 0 : wire);
+        if (op == SCHEDULE_SEND && !step->src.none && t->chain[t->at.step] == 1 && is_home(c, t)) {
             const int64_t read =
                 take_memory(c, memory_of(c, t, c->read), begins + t->load_ps / 2, bytes);
             begins = read - cost_memory_ps(&c->times, bytes) + t->load_ps / 2;
             keep_inward(t, t->now_ps, read + t->load_ps / 2);
         }
         q->arrives_ps[slot] =
-            travel(c, t, q, begins, wire) + cost_slot_write_ps(c->call, t->own, bytes);
+            travel(c, t, q, step, begins, wire) + cost_slot_write_ps(c->call, t->own, bytes);
         q->sent++;
         c->events +=
             cost_send_events(c->call, q->route.hops, bytes) + (op == SCHEDULE_SEND); /* from HBM */
@@ -379,7 +384,7 @@ static void end_step(struct cost *c, struct cost_thread *t)
         finish(c, t, t->begun);
     for (uint32_t i = 0; i < chain; i++, t->at.step++) {
         const struct schedule_step *const step = cost_step_at(t, t->at.step);
-        for (uint32_t k = 0; k < step->count && schedule_op_writes((enum schedule_op)step->op); k++)
+        for (uint32_t k = 0; k < step->count && schedule_step_writes(step); k++)
             c->written[t->team][schedule_location(c->s, t->rank_number, step->dst.buffer,
                                                   step->dst.at + k)] = t->piece + 1;
         t->step_ended_ps[t->at.step] = t->now_ps;
@@ -435,7 +440,7 @@ static bool go_on(struct cost *c, uint32_t number)
     if (t->at.chunk == 0 && t->at.tile == 0 && t->third == TILE_LOADS) {
         if (!has_waited(c, t, number))
             return false;
-        if (schedule_op_reads((enum schedule_op)step->op) && !loads_early(c, t, t->at.step))
+        if (schedule_step_reads(step) && !loads_early(c, t, t->at.step))
             finish(c, t, t->begun);
         if (t->loads == t->used)
             look_at_step(c, t, t->at.step);

@@ -118,6 +118,14 @@ static void fill_switches(const struct graph_kind *kind, uint32_t number, struct
         return;
     const struct level *const figures = &kind->figures;
     *row = (struct hw_switch_row){kind->name, kind->first, kind->count};
+    if (kind->reduce.has_mode)
+        hw->reduce[number].mode = kind->reduce.mode;
+    if (kind->reduce.has_rate)
+        hw->reduce[number].rate = decimal_rate(kind->reduce.rate);
+    if (kind->reduce.has_latency)
+        hw->reduce[number].latency_ps = decimal_ps(kind->reduce.latency);
+    if (kind->reduce.has_trees)
+        hw->reduce[number].trees = kind->reduce.trees;
     if (figures->given[LEVEL_LATENCY_NS])
         hw->overhead_ps[node] = decimal_ps(figures->number[LEVEL_LATENCY_NS]);
     if (figures->given[LEVEL_COST])
@@ -142,8 +150,10 @@ static void fill_graph(struct config_tree *tree, struct hw_config *hw)
         return;
     for (uint32_t i = 0; i < HW_CLASSES_MAX; i++)
         class[i] = i < graph->classes ? graph->class[i].name : "";
-    for (uint32_t i = 1; i < HW_SWITCH_KINDS; i++)
+    for (uint32_t i = 1; i < HW_SWITCH_KINDS; i++) {
         hw->overhead_ps[hw_switch_node(i)] = hw->overhead_ps[HW_NODE_SWITCH];
+        hw->reduce[i] = hw->reduce[0];
+    }
     for (uint32_t i = 0; i < HW_SWITCH_KINDS; i++)
         fill_switches(i < graph->kinds ? &graph->kind[i] : NULL, i, &kind[i], hw);
     hw->class_name = class;

@@ -27,6 +27,7 @@
 
 NAMES(contention_name, [HW_CONTENTION_NONE] = "none", [HW_CONTENTION_MESSAGE] = "message",
       [HW_CONTENTION_CHUNK] = "chunk")
+NAMES(reduce_name, [HW_REDUCE_NONE] = "none", [HW_REDUCE_PUSH] = "push", [HW_REDUCE_PULL] = "pull")
 NAMES(wiring_name, [CCL_WIRING_ALL_PES] = "all_pes", [CCL_WIRING_PE0] = "pe0")
 NAMES(buffer_kind_name, [HW_MEMORY_TCM] = "tcm", [HW_MEMORY_HBM] = "hbm", [HW_MEMORY_SRAM] = "sram")
 /* Of two names: false and true (struct lp_config). */
@@ -126,7 +127,21 @@ static const char *corner_name(uint32_t corner)
                                            offsetof(struct hw_jitter_kind, part)
 /* Keys of a kind of node beside overhead_ns. */
 #define KEYS_OF_SWITCH                                                                             \
-    COST_KEY(COMPONENTS, "nodes.switch", SWITCH_PRICE, READ_BY(BUILT, HW_LINK_KINDS)),             \
+    KEY(COMPONENTS, "nodes.switch.reduce", CHOICE,                                                 \
+        "whether it reduces and multicasts what SIPs push to it, or pulls from them",              \
+        CHOICES(reduce_name), .flags = CONFIG_OPTIONAL, READ_BY(NODE, HW_NODE_SWITCH),             \
+        TO_HW(ENUM, reduce[0].mode)),                                                              \
+        KEY(COMPONENTS, "nodes.switch.reduce_gbs", RATE,                                           \
+            "bytes of results per ns; not given: no limit", RANGE("0.001", "1000000", "GB/s"),     \
+            .flags = CONFIG_OPTIONAL, READ(BY_SUMS_OF_SWITCHES), TO_HW(HW_RATE, reduce[0].rate)),  \
+        KEY(COMPONENTS, "nodes.switch.reduce_ns", DECIMAL, "latency of a reduction",               \
+            RANGE("0", "1000000000", "ns"), .flags = CONFIG_OPTIONAL, READ(BY_SUMS_OF_SWITCHES),   \
+            TO_HW(PS, reduce[0].latency_ps)),                                                      \
+        KEY(COMPONENTS, "nodes.switch.trees", COUNT,                                               \
+            "tiles that it combines at one time; not given: any number",                           \
+            RANGE("1", "65535", "tiles"), .flags = CONFIG_OPTIONAL, READ(BY_SUMS_OF_SWITCHES),     \
+            TO_HW(U32, reduce[0].trees)),                                                          \
+        COST_KEY(COMPONENTS, "nodes.switch", SWITCH_PRICE, READ_BY(BUILT, HW_LINK_KINDS)),         \
         WATTS_KEY(COMPONENTS, "nodes.switch", SWITCH_PRICE, READ_BY(BUILT, HW_LINK_KINDS)),        \
         ENERGY_KEY("nodes.switch", SWITCH_PRICE, READ_BY(NODE, HW_NODE_SWITCH)),
 #define KEYS_OF_PE_DMA                                                                             \

@@ -73,6 +73,7 @@ enum config_reader {
     CONFIG_READ_BY_DRAWS,  /* random ones */
     CONFIG_READ_BY_SLOTS,  /* in the memory `of` */
     CONFIG_READ_BY_REDUCING_PUTS,
+    CONFIG_READ_BY_SUMS_OF_SWITCHES,
     CONFIG_READ_BY_POLLING,
     CONFIG_READ_BY_LL,
     CONFIG_READ_BY_WAITS, /* for tiles or notifications */

@@ -248,6 +248,12 @@ static const char *reader_needs(const struct search *search, const struct config
         return any || (work->algorithm != NULL && work->algorithm->machine.peers != NULL)
                    ? NULL
                    : "an algorithm that reduces by puts (birs, birs_inter, rhd)";
+    case CONFIG_READ_BY_SUMS_OF_SWITCHES:
+        return hw->reduce[0].mode == HW_REDUCE_NONE
+                   ? "switches that reduce (nodes.switch.reduce=push or pull)"
+               : any || (work->algorithm != NULL && work->algorithm->schedule != NULL)
+                   ? NULL
+                   : "an algorithm through switches (switch_all_reduce, ...)";
     case CONFIG_READ_BY_POLLING:
         return ccl->queues.poll && (any || work->waits)
                    ? NULL

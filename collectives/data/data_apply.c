@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "collectives/data/data_check.h"
+#include "collectives/data/data_join.h"
 #include "collectives/data/data_matrix.h"
 #include "collectives/data/data_parcel.h"
 
@@ -44,7 +45,8 @@ static int apply_value(const struct data_site *site, const struct lp_op *op, str
                    : data_impossible(pass, op, error, "put %u is made, but %u is next", op->seq,
                                      expected);
     if (code == CW_OK)
-        code = data_parcel_send(site, op, buffer, error);
+        code = op->kind == LP_OP_SEND && op->math != 0 ? data_join_part(site, op, buffer, error)
+                                                       : data_parcel_send(site, op, buffer, error);
     tile_buffer_release(buffer, &site->worker->pool);
     if (code == CW_OK)
         data_unbind(site, op, &op->a, &(struct source){0});

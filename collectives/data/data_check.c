@@ -252,6 +252,13 @@ int data_check(const struct data_site *site, const struct lp_op *op, struct cw_e
     int code;
     switch (op->kind) {
     case LP_OP_SEND:
+        if (op->math != 0 &&
+            (op->peer != op->pe || op->peer_dir != op->dir ||
+             !redop_is_known(op->math % LP_NOT_WANTED) || !dtype_is_known(op->dtype) ||
+             op->bytes % dtype_bytes((enum dtype)op->dtype) != 0))
+            return data_impossible(site->pass, op, error,
+                                   "a part of a tile, operation %u, dtype %u, for PE index %u",
+                                   op->math, op->dtype, op->peer);
         if (op->peer_dir >= HW_DIRS_MAX)
             return data_impossible(site->pass, op, error, "direction %u; there are %u",
                                    op->peer_dir, (unsigned)HW_DIRS_MAX);

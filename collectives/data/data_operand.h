@@ -23,6 +23,7 @@
 
 enum memory_kind { MEMORY_TCM, MEMORY_SRAM, MEMORY_HBM };
 
+struct data_joins;
 struct data_parcel;
 struct data_take;
 struct data_waiting;
@@ -67,6 +68,7 @@ struct data_pass {
     struct data_cube *cubes;                          /* [cube_count] */
     struct data_worker *workers;                      /* [worker_count] */
     uint32_t worker_count, cube_count, pe_count, pes; /* pes: in one cube */
+    struct data_joins *joins;   /* tiles that switches combine (data_join.h); NULL: none yet */
     struct op_log *log;         /* is notified of the host's changes; NULL: none */
     const struct lp_plan *plan; /* names directions in messages; NULL: built-in names */
     /* A cube's worker; NULL: all records are worker 0's and come in the total order, so none waits.

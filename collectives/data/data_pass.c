@@ -2,6 +2,7 @@
  * data_pass.c: the contents of all memories as the host sees them (data_pass.h): creation, records
  * that come one after the other, filling, reading, hashing.
  */
+#include "collectives/data/data_join.h"
 #include "collectives/data/data_pass.h"
 
 #include <assert.h>
@@ -56,7 +57,8 @@ struct data_pass *data_pass_create(const struct hw_config *hw, uint64_t bytes_ma
     storage_init(&pass->storage, bytes_max);
     pass->cubes =
         pages_map(pass->cube_count * sizeof *pass->cubes); /* each worker touches its own */
-    if (make_workers(pass) && pass->cubes)
+    pass->joins = data_joins_create();
+    if (make_workers(pass) && pass->cubes && pass->joins)
         return pass;
     data_pass_free(pass);
     return NULL;
@@ -90,6 +92,7 @@ void data_pass_free(struct data_pass *pass)
 {
     if (!pass)
         return;
+    data_joins_free(pass->joins);
     for (uint32_t i = 0; pass->cubes && i < pass->cube_count; i++)
         free_cube(pass, &pass->cubes[i]);
     if (pass->cubes)

@@ -251,7 +251,7 @@ int strict_check_op(struct strict_check *check, const struct lp_op *op, struct c
     int code = use(check, op, &op->a, error);
     if (code == CW_OK && lp_op_reads_b(op))
         code = use(check, op, &op->b, error);
-    if (code == CW_OK && op->kind == LP_OP_SEND)
+    if (code == CW_OK && op->kind == LP_OP_SEND && op->math == 0) /* a part is not its tile */
         code = send(check, op, error);
     if (code == CW_OK && op->kind == LP_OP_RECV)
         code = receive(check, op, error);

@@ -22,7 +22,7 @@ struct finding {
     /* [count] that carries out each call; NULL: each rank by itself */
     const struct ccl_algorithm **algorithm;
     const struct ccl_algorithm *by_steps; /* that makes the schedule; NULL: none does */
-    bool by_rule;
+    bool by_rule, by_trees;
     char why[CCL_FOLD_WHY_BYTES]; /* of the last fold that was not kept */
     struct cw_error *error;
     int code; /* not CW_OK: *error is filled */
@@ -66,6 +66,8 @@ static bool keeps_all(void *arg, const struct hw_fold *fold)
     for (uint32_t i = 0; i < f->request->count; i++)
         if (has_rule(f, i) && !keeps_kernel(f, i, fold, f->why))
             return false;
+    if (f->by_trees)
+        return fold_refuse(f->why, "%s goes through switches that reduce", f->by_steps->name);
     struct cw_error error = {.exit_code = CW_OK};
     if (f->steps == NULL || fold_steps_keep(f->steps, fold, f->why, &error))
         return true;
@@ -201,6 +203,7 @@ static int compare_schedule(struct finding *f, struct fold_found *found, uint64_
     if (found->schedule == NULL)
         return f->error->exit_code;
     request.schedule = found->schedule;
+    f->by_trees = found->schedule->sums != NULL;
     if (request.schedule->partial) {
         request.make = make_parts;
         request.arg = f;

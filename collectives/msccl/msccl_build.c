@@ -121,8 +121,8 @@ static void build_copies(struct building *b, struct schedule_builder *builder,
         (void)schedule_add(builder, gpu->id, thread,
                            (struct schedule_step){.op = SCHEDULE_COPY,
                                                   .count = copy->count,
-                                                  .src = {copy->from, SCHEDULE_INPUT, {0}},
-                                                  .dst = {copy->to, SCHEDULE_OUTPUT, {0}},
+                                                  .src = {copy->from, SCHEDULE_INPUT, false, {0}},
+                                                  .dst = {copy->to, SCHEDULE_OUTPUT, false, {0}},
                                                   .line = copy->place.line});
     }
 }

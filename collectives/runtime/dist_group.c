@@ -226,6 +226,12 @@ uint32_t dist_peers_in(const struct dist_group *group)
     return program != NULL && program->peers > own ? program->peers : own;
 }
 
+bool dist_goes_by_trees(const struct dist_group *group)
+{
+    const struct schedule_program *const program = install_plans_program(group->plans);
+    return program != NULL && program->schedule->sums != NULL;
+}
+
 /* Room for the PEs that the plans name for each rank. Beyond a bound they are asked for again in
  * each call. */
 static bool allocate_planned(struct dist_group *group)

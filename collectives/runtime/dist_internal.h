@@ -265,6 +265,8 @@ int dist_make_groups(struct dist *dist, struct cw_error *error);
 int dist_make_wanted(void *dist, struct cw_error *error);
 /* PEs with which a PE exchanges puts and notifications in a group's calls, at most. */
 uint32_t dist_peers_in(const struct dist_group *group);
+/* Its messages go through switches that reduce. */
+bool dist_goes_by_trees(const struct dist_group *group);
 /* The machine and its queues as an algorithm sees them in this group; NULL: one on its queues. */
 const struct config *dist_seen_config(const struct dist_group *group,
                                       const struct ccl_algorithm *algorithm);

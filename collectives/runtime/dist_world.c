@@ -173,6 +173,7 @@ static void add_needs(const struct dist_group *group, struct lp_needs *needs)
     needs->contexts = at_least(
         needs->contexts, 1 + install_plan_of(group->plans, 0).algorithm->kernel->stream_count);
     needs->peers = at_least(needs->peers, dist_peers_in(group));
+    needs->trees |= dist_goes_by_trees(group);
 }
 
 /* The same of all groups; a PE may have peers in several of them. False: out of memory. */

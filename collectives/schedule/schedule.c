@@ -31,6 +31,7 @@ void schedule_free(struct schedule *schedule)
     }
     schedule_free(schedule->whole);
     free(schedule->place);
+    free(schedule->sums);
     free(schedule->rank);
     free(schedule);
 }
@@ -210,7 +211,8 @@ static bool leaves_group_rank(const struct schedule *schedule, uint32_t rank,
         return peer != SCHEDULE_NO_RANK && peer != rank;
     }
     return schedule_op_sends((enum schedule_op)step->op) &&
-           step->send_to / schedule->members != rank / schedule->members;
+           (step->send_to / schedule->members != rank / schedule->members ||
+            (schedule_goes_by_tree(schedule, rank, step) && !step->src.none));
 }
 
 double schedule_moved(const struct schedule *schedule)

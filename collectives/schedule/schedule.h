@@ -35,6 +35,13 @@
  * r mod members of the group's rank r / members. Each member has a shard and PEs of its own, and
  * the schedule is an all-reduce of all shards. Elsewhere members is 1.
  *
+ * Switches that reduce (hw/HARDWARE.md). A message from a rank to itself goes through the switches
+ * of the tree that its channel says. It is the rank's part of a message of all ranks: the k-th
+ * message of a tree that each rank sends is a part of the k-th one that each receives. A send with
+ * src.none gives an empty part. With dst.none the rank does not want the message, and receives an
+ * empty one, with dst.none too. What is received is the sum of the parts that are not empty. A
+ * thread goes by one tree at most.
+ *
  * Folds. In a folded world (hw/topology/fold.h) a schedule has the parts of representatives alone:
  * rank[] has these ranks, in their order, and steps name any ranks. A message between two ranks is
  * the same as that between their images.
@@ -95,6 +102,12 @@ static inline bool schedule_op_writes(enum schedule_op op) /* dst */
            op == SCHEDULE_RECV_REDUCE_COPY_SEND || op == SCHEDULE_STORE;
 }
 
+/* Whether this step reads src, and writes dst. */
+#define schedule_step_reads(step)                                                                  \
+    (schedule_op_reads((enum schedule_op)(step)->op) && !(step)->src.none)
+#define schedule_step_writes(step)                                                                 \
+    (schedule_op_writes((enum schedule_op)(step)->op) && !(step)->dst.none)
+
 enum schedule_buffer { SCHEDULE_INPUT, SCHEDULE_OUTPUT, SCHEDULE_SCRATCH, SCHEDULE_BUFFERS };
 
 #define SCHEDULE_NO_RANK UINT32_MAX
@@ -102,7 +115,9 @@ enum schedule_buffer { SCHEDULE_INPUT, SCHEDULE_OUTPUT, SCHEDULE_SCRATCH, SCHEDU
 struct schedule_chunks {
     uint32_t at;    /* the first */
     uint8_t buffer; /* enum schedule_buffer */
-    uint8_t reserved[3];
+    bool none;      /* of a message through switches: it has no bytes, and the chunks say how many
+                       there would be */
+    uint8_t reserved[2];
 };
 
 /* Steps of another thread; of its own. */
@@ -168,6 +183,8 @@ struct schedule {
     uint32_t all_ranks;  /* of the whole schedule: rank_count, unless it is folded or partial */
     const struct hw_fold *fold; /* of the process group's ranks; NULL: all ranks are there */
     uint32_t root;              /* of a broadcast or a reduce */
+    bool any_root;              /* with root r, rank i takes the steps of rank i - r; `root` is 0,
+                                   and scalar 0 of a launch is r */
     uint32_t members;           /* of each rank of the process group; 1: these are its ranks */
     uint32_t parts;             /* >= 1 */
     uint32_t loop_chunks;       /* chunks of the larger of input and output (nchunksperloop) */
@@ -190,7 +207,10 @@ struct schedule {
     bool near;    /* of a sketch: all messages take as long as rank 0's; else as long as the
                      messages of all ranks in the mean */
     uint64_t steps; /* of all ranks; of a sketch, the steps of the schedule that it stands for */
-    uint64_t min_bytes, max_bytes;     /* of the larger buffer that it is meant for; 0, 0: any */
+    uint64_t min_bytes, max_bytes; /* of the larger buffer that it is meant for; 0, 0: any */
+    uint32_t *sums; /* of messages through switches: hw_tree_sums() of each tree, one after the
+                       other; NULL: there are none. Not folded */
+    uint32_t trees;
     const char *file;                  /* that it was read from; NULL: none. For messages */
     struct schedule_file_place *place; /* of a file whose operations are several steps; else NULL */
     char why[512];                     /* of one that was chosen: why; empty: it was named */
@@ -251,6 +271,13 @@ static inline bool schedule_has_root(enum ccl_collective collective)
 
 /* Blocks of a rank's buffer, enum schedule_buffer: above, "Parts". */
 uint32_t schedule_blocks(const struct schedule *schedule, unsigned buffer);
+
+/* A step's message goes through switches. */
+static inline bool schedule_goes_by_tree(const struct schedule *schedule, uint32_t rank,
+                                         const struct schedule_step *step)
+{
+    return schedule->sums != NULL && (step->send_to == rank || step->recv_from == rank);
+}
 
 /* How many steps of a thread are carried out as one, from its step `step` on: this step, and the
  * joined steps after it. */

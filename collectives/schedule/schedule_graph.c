@@ -27,6 +27,8 @@ void schedule_graph_free(struct schedule_graph *graph)
     free(graph->receiver);
     free(graph->send_queue);
     free(graph->receive_queue);
+    free(graph->joint);
+    free(graph->part);
     free(graph->order);
     free(graph);
 }
@@ -254,6 +256,66 @@ static bool join_queues(struct schedule_graph *graph, struct schedule_faults *fa
     return good;
 }
 
+/* ---- messages through switches --------------------------------------------------------------- */
+
+/* The next step of a rank, from step i on, that sends a part to a tree; GRAPH_NONE: none does. */
+static uint32_t next_part(const struct schedule_graph *graph, uint32_t r, uint32_t tree, uint32_t i)
+{
+    for (; i < graph->first[r + 1]; i++) {
+        const struct schedule_step *const step = schedule_graph_step(graph, i);
+        if (schedule_op_sends((enum schedule_op)step->op) && step->send_to == r &&
+            step->channel == tree)
+            return i;
+    }
+    return GRAPH_NONE;
+}
+
+/* The k-th parts of a tree make one message, and are of one count. */
+static void join_parts(struct schedule_graph *graph, uint32_t tree, uint32_t *at,
+                       struct schedule_faults *faults)
+{
+    const struct schedule *const s = graph->schedule;
+    char place[SCHEDULE_PLACE_BYTES];
+    for (uint32_t r = 0; r < s->rank_count; r++)
+        at[r] = graph->first[r];
+    while ((at[0] = next_part(graph, 0, tree, at[0])) != GRAPH_NONE) {
+        for (uint32_t r = 0; r < s->rank_count; r++) {
+            at[r] = next_part(graph, r, tree, at[r]);
+            if (at[r] == GRAPH_NONE || schedule_graph_step(graph, at[r])->count !=
+                                           schedule_graph_step(graph, at[0])->count) {
+                schedule_fault(faults, schedule_graph_place(graph, at[0], place),
+                               "sends its part of a message through tree %u, and rank %u sends no "
+                               "such part of %u chunks; legal is one of each rank",
+                               tree, r, schedule_graph_step(graph, at[0])->count);
+                return;
+            }
+            graph->joint[at[r]] = graph->joints;
+            graph->joint[graph->receiver[at[r]]] = graph->joints;
+            graph->part[(size_t)graph->joints * s->rank_count + r] = at[r];
+        }
+        graph->joints++;
+        for (uint32_t r = 0; r < s->rank_count; r++)
+            at[r]++;
+    }
+}
+
+static bool find_joints(struct schedule_graph *graph, struct schedule_faults *faults)
+{
+    const struct schedule *const s = graph->schedule;
+    if (s->sums == NULL)
+        return true;
+    uint32_t *const at = malloc((s->rank_count + 1) * sizeof *at);
+    graph->part = malloc(((size_t)graph->steps + s->rank_count + 1) * sizeof *graph->part);
+    graph->joint = malloc(((size_t)graph->steps + 1) * sizeof *graph->joint);
+    const bool made = at != NULL && graph->part != NULL && graph->joint != NULL;
+    for (uint32_t i = 0; made && i < graph->steps; i++)
+        graph->joint[i] = GRAPH_NONE;
+    for (uint32_t tree = 0; made && tree < s->trees; tree++)
+        join_parts(graph, tree, at, faults);
+    free(at);
+    return made;
+}
+
 /* ---- the order ------------------------------------------------------------------------------- */
 
 /* Steps that wait for a step, as lists: follower[first[i] .. first[i + 1] - 1]. */
@@ -304,8 +366,10 @@ static void release(struct schedule_graph *graph, uint32_t *before, uint32_t ste
 static bool sort_steps_by_order(struct schedule_graph *graph)
 {
     struct waiters waiters = {0};
+    const uint32_t ranks = graph->schedule->rank_count;
     uint32_t *const before = calloc((size_t)graph->steps + 1, sizeof *before);
-    const bool good = take_waiters(graph, &waiters) && before != NULL;
+    uint32_t *const parts = calloc((size_t)graph->joints + 1, sizeof *parts); /* that were sent */
+    const bool good = take_waiters(graph, &waiters) && before != NULL && parts != NULL;
     if (good) {
         for (uint32_t i = 0; i < graph->steps; i++)
             before[i] = schedule_graph_step(graph, i)->wait_count +
@@ -317,8 +381,12 @@ static bool sort_steps_by_order(struct schedule_graph *graph)
             const uint32_t i = graph->order[at];
             if (!is_last_of_thread(graph, i))
                 release(graph, before, i + 1);
-            if (graph->receiver[i] != GRAPH_NONE)
+            const uint32_t joint = graph->joint != NULL ? graph->joint[i] : GRAPH_NONE;
+            if (graph->receiver[i] != GRAPH_NONE && joint == GRAPH_NONE)
                 release(graph, before, graph->receiver[i]);
+            else if (graph->receiver[i] != GRAPH_NONE && ++parts[joint] == ranks)
+                for (uint32_t r = 0; r < ranks; r++)
+                    release(graph, before, graph->receiver[graph->part[(size_t)joint * ranks + r]]);
             for (uint32_t k = waiters.first[i]; k < waiters.first[i + 1]; k++)
                 release(graph, before, waiters.step[k]);
         }
@@ -326,6 +394,7 @@ static bool sort_steps_by_order(struct schedule_graph *graph)
     free(waiters.first);
     free(waiters.step);
     free(before);
+    free(parts);
     return good;
 }
 
@@ -374,7 +443,8 @@ struct schedule_graph *schedule_graph_create(const struct schedule *schedule,
         return NULL;
     }
     graph->schedule = schedule;
-    if (!take_steps(graph) || !join_queues(graph, faults))
+    if (!take_steps(graph) || !join_queues(graph, faults) ||
+        (faults->count == before && !find_joints(graph, faults)))
         faults->no_memory = true;
     else if (faults->count == before && !sort_steps_by_order(graph))
         faults->no_memory = true;

@@ -22,6 +22,9 @@ struct schedule_graph {
     uint32_t *receiver;  /* [steps]: of the message that it sends */
     uint32_t *send_queue, *receive_queue; /* [steps]: numbers of queues; GRAPH_NONE: none */
     uint32_t queues;
+    uint32_t *joint;  /* [steps]: of a message through switches, its number; GRAPH_NONE: of none */
+    uint32_t joints;  /* messages through switches */
+    uint32_t *part;   /* [joints][rank_count]: the steps that send their parts */
     uint32_t *order;  /* [ordered]: each step after the steps that it waits for */
     uint32_t ordered; /* fewer than steps: the others wait for each other in a circle, or after
                          one */

@@ -47,16 +47,26 @@ static const struct program_rank *rank_of(const struct tl *tl, const struct sche
     return &program_of(tl)->rank[f->rank];
 }
 
+/* The rank whose steps it takes. */
+static const struct program_rank *part_of(const struct tl *tl, const struct schedule_frame *f)
+{
+    const struct schedule_program *const p = program_of(tl);
+    return !p->schedule->any_root
+               ? rank_of(tl, f)
+               : &p->rank[(f->rank + p->rank_count - (uint32_t)tl_args(tl)->scalar[0]) %
+                          p->rank_count];
+}
+
 static const struct program_step *step_of(const struct tl *tl, const struct schedule_frame *f,
                                           uint32_t step)
 {
-    const struct program_rank *const rank = rank_of(tl, f);
+    const struct program_rank *const rank = part_of(tl, f);
     return &rank->step[rank->thread[f->thread].step_first + step];
 }
 
 static uint32_t steps_of(const struct tl *tl, const struct schedule_frame *f)
 {
-    return rank_of(tl, f)->thread[f->thread].step_count;
+    return part_of(tl, f)->thread[f->thread].step_count;
 }
 
 /* The PE that has the rank's buffers. */
@@ -186,7 +196,7 @@ static uint32_t elems_at(const struct tl *tl, const struct schedule_frame *f,
     const uint32_t tile = tile_elems_of(tl, f, step);
     const bool together = goes_together(tl, f, step);
     const uint64_t begins =
-        (uint64_t)rank_of(tl, f)->size[step->size_first + at->chunk] * f->chunk_elems;
+        (uint64_t)part_of(tl, f)->size[step->size_first + at->chunk] * f->chunk_elems;
     const uint64_t most = (uint64_t)f->chunk_elems * (together ? step->count : 1);
     uint64_t length = begins < block ? block - begins : 0;
     length = length < most ? length : most;
@@ -298,7 +308,8 @@ static bool loads(const struct tl *tl, const struct schedule_frame *f,
                   const struct program_step *step)
 {
     const enum schedule_op op = (enum schedule_op)step->op;
-    return schedule_op_reads(op) && (op != SCHEDULE_SEND || step->fused > 1 || !is_home(tl, f));
+    return schedule_op_reads(op) && (step->flags & PROGRAM_NO_SOURCE) == 0 &&
+           (op != SCHEDULE_SEND || step->fused > 1 || !is_home(tl, f));
 }
 
 /* Of joined steps that load and add, the next of them; after the last one the first again, for its
@@ -572,7 +583,30 @@ static bool keeps_value(const struct tl *tl, const struct schedule_frame *f)
     const struct program_step *last = first + first->fused - 1;
     while (last > first && last->op == SCHEDULE_SEND)
         last--;
-    return schedule_op_writes((enum schedule_op)last->op);
+    return schedule_op_writes((enum schedule_op)last->op) &&
+           (last->flags & PROGRAM_NOT_WANTED) == 0;
+}
+
+/* The message of a step, which may go through switches. */
+static void receive_tile(struct tl *tl, const struct schedule_frame *f)
+{
+    const struct program_step *const step = step_under_way(tl, f);
+    const bool empty = (step->flags & PROGRAM_NOT_WANTED) != 0;
+    tl_recv(tl, (enum hw_dir)step->recv_dir, empty ? 0 : bytes_at(tl, f, &f->at),
+            .dtype = dtype_at(tl, f, &f->at));
+}
+
+static void send_tile(struct tl *tl, const struct schedule_frame *f)
+{
+    const struct program_step *const step = step_under_way(tl, f);
+    const bool empty = (step->flags & PROGRAM_NO_SOURCE) != 0;
+    const struct lp_operand value = empty ? tl_tcm(0) : value_at(tl, f);
+    if ((step->flags & PROGRAM_TREE) != 0)
+        tl_give(tl, (enum hw_dir)step->send_dir, value, empty ? 0 : bytes_at(tl, f, &f->at),
+                (step->flags & PROGRAM_NOT_WANTED) == 0);
+    else
+        tl_send(tl, (enum hw_dir)step->send_dir, value, bytes_at(tl, f, &f->at),
+                .dtype = dtype_at(tl, f, &f->at));
 }
 
 /* Carries out a step, or several with one value, for one tile. One TL_RUN. */
@@ -586,17 +620,13 @@ static enum tl_status move_tile(struct tl *tl, struct schedule_frame *f)
         TL_RUN(&f->tile_line, begin_load(tl, f));
     for (f->fused = 0; f->fused < step->fused; f->fused++) {
         if (schedule_op_receives((enum schedule_op)step_under_way(tl, f)->op))
-            TL_CALL(&f->tile_line,
-                    tl_recv(tl, (enum hw_dir)step_under_way(tl, f)->recv_dir,
-                            bytes_at(tl, f, &f->at), .dtype = dtype_at(tl, f, &f->at)));
+            TL_CALL(&f->tile_line, receive_tile(tl, f));
         if (f->fused == 0 && loads(tl, f, step))
             TL_RUN(&f->tile_line, finish(tl, f, f->move_of_load[f->used % AHEAD] + 1));
         if (adds((enum schedule_op)step_under_way(tl, f)->op))
             TL_CALL(&f->tile_line, add(tl, f));
         if (schedule_op_sends((enum schedule_op)step_under_way(tl, f)->op))
-            TL_CALL(&f->tile_line,
-                    tl_send(tl, (enum hw_dir)step_under_way(tl, f)->send_dir, value_at(tl, f),
-                            bytes_at(tl, f, &f->at), .dtype = dtype_at(tl, f, &f->at)));
+            TL_CALL(&f->tile_line, send_tile(tl, f));
     }
     if (keeps_value(tl, f))
         TL_RUN(&f->tile_line, begin_store(tl, f, tl_last(value_at(tl, f))));
@@ -682,7 +712,8 @@ static uint32_t notified_at(const struct tl *tl, const struct schedule_frame *f)
 static bool must_settle(const struct tl *tl, const struct schedule_frame *f)
 {
     const struct program_step *const step = step_of(tl, f, f->at.step);
-    return schedule_op_reads((enum schedule_op)step->op) && (step->flags & PROGRAM_EARLY) == 0;
+    return schedule_op_reads((enum schedule_op)step->op) &&
+           (step->flags & (PROGRAM_EARLY | PROGRAM_NO_SOURCE)) == 0;
 }
 
 /* Tiles that the step moves before another step does. */

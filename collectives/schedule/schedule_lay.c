@@ -67,6 +67,8 @@ static uint32_t link_of_step(struct laying *l, uint32_t r, uint32_t t, uint32_t 
     const struct schedule_step *const step = schedule_graph_step(graph, i);
     const uint32_t link = link_to(rank, &rank->thread[t], sends ? step->send_to : step->recv_from,
                                   graph->thread_of[there], sends);
+    if (link != UINT32_MAX)
+        rank->link[rank->thread[t].link_first + link].tree = step->channel;
     if (link == UINT32_MAX)
         (void)schedule_lay_refuse_peers(schedule_rank_at(l->schedule, r), t, l->error);
     return link;
@@ -106,6 +108,9 @@ static int lay_steps_of_thread(struct laying *l, uint32_t r, uint32_t t)
         out->src_buffer = step->src.buffer;
         out->dst_buffer = step->dst.buffer;
         out->count = (uint16_t)step->count;
+        if (schedule_goes_by_tree(l->schedule, schedule_rank_at(l->schedule, r), step))
+            out->flags = (uint8_t)(PROGRAM_TREE | (step->src.none ? PROGRAM_NO_SOURCE : 0) |
+                                   (step->dst.none ? PROGRAM_NOT_WANTED : 0));
         out->src =
             chunk_seen(l->program, from, (enum schedule_buffer)step->src.buffer, step->src.at);
         out->dst =
@@ -228,7 +233,7 @@ static void carry_lengths(const struct laying *l, uint32_t *const *length, uint3
         memcpy(size, words_at(l, length[from], from, step->src), step->count * sizeof *size);
     }
     const uint32_t to = schedule_graph_writes(graph, i);
-    if (schedule_op_writes((enum schedule_op)step->op))
+    if (schedule_step_writes(step))
         memcpy(words_at(l, length[to], to, step->dst), size, step->count * sizeof *size);
     uint32_t following = 1;
     while (following < step->count && size[following] == size[0] + following)
@@ -496,7 +501,7 @@ static void note_writers(const struct laying *l, struct writers w, uint32_t r, u
 {
     const struct schedule_rank *const rank = &l->schedule->rank[r];
     const struct schedule_step *const step = &rank->step[rank->thread[t].step_first + k];
-    if (!schedule_op_writes((enum schedule_op)step->op))
+    if (!schedule_step_writes(step))
         return;
     uint32_t *const thread = words_at(l, w.thread, r, step->dst);
     uint32_t *const first = words_at(l, w.step, r, step->dst);
@@ -535,9 +540,9 @@ static bool reads_input_as_it_came(const struct laying *l, uint32_t *written, ui
     const enum schedule_op op = (enum schedule_op)step->op;
     const uint32_t r = l->graph->rank_of[i];
     bool early = schedule_op_reads(op) && op != SCHEDULE_REDUCE && step->wait_count == 0;
-    for (uint32_t k = 0; k < step->count && early; k++)
+    for (uint32_t k = 0; k < step->count && early && !step->src.none; k++)
         early = words_at(l, written, r, step->src)[k] == 0;
-    for (uint32_t k = 0; k < step->count && schedule_op_writes(op); k++)
+    for (uint32_t k = 0; k < step->count && schedule_step_writes(step); k++)
         words_at(l, written, r, step->dst)[k] = 1;
     return early;
 }

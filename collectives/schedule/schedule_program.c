@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "collectives/schedule/schedule_lay.h"
 
@@ -271,6 +272,10 @@ void schedule_program_neighbours(const struct schedule_program *program, uint32_
         struct lp_neighbour *const at = &out->at[out->count++];
         name_link(at->dir, link->peer_rank, link->peer_thread);
         name_link(at->opposite, schedule_moved_rank(s, link->peer_rank, own_rank), t);
+        if (link->peer_rank == own_rank && link->peer_thread == t) {
+            snprintf(at->dir, LP_DIR_NAME_BYTES, "switch_%u", link->tree);
+            memcpy(at->opposite, at->dir, sizeof at->dir);
+        }
         if (s->rank[rank].thread[t].other_way)
             name_other_way(program, own_rank, link->peer_rank, at);
         at->sip = ccl_sip_of(program->ranks, link->peer_rank / s->members);

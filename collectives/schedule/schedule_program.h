@@ -34,7 +34,10 @@
 #include "collectives/schedule/schedule.h"
 
 enum program_flag {
-    PROGRAM_EARLY = 1,   /* its sources may be loaded while the step before it is carried out */
+    PROGRAM_EARLY = 1,       /* its sources may be loaded while the step before it is carried out */
+    PROGRAM_TREE = 4,        /* its message goes through switches that reduce: */
+    PROGRAM_NO_SOURCE = 8,   /* an empty part of it; */
+    PROGRAM_NOT_WANTED = 16, /* and the rank does not want it */
     PROGRAM_TOGETHER = 2 /* its values are as long as chunks of a block that follow each other, so
                             small ones travel together */
 };
@@ -69,6 +72,7 @@ struct program_link {
     uint32_t peer_rank;
     uint16_t peer_thread;
     bool sends, receives;
+    uint8_t tree; /* of a link to itself: of switches that reduce */
 };
 
 struct program_thread {

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "hw/arithmetic.h"
+#include "hw/topology/trees.h"
 
 struct interpreter {
     const struct schedule_graph *graph;
@@ -23,6 +24,7 @@ struct interpreter {
     uint32_t *table;      /* [table_size]: sums; VALUE_NONE: free */
     uint32_t table_size;  /* a power of two, at least twice the sums */
     uint32_t **state;     /* [ranks][locations] */
+    uint32_t *stack;      /* [ranks] of a message through switches; NULL: there are none */
     uint32_t *message;    /* nodes of all messages, and of values between joined steps */
     uint64_t *message_at; /* [steps]: of a step that sends, or of which a value is left */
 };
@@ -174,6 +176,34 @@ static uint32_t add_chunks(struct interpreter *in, uint32_t step, uint32_t x, ui
     return sum;
 }
 
+/* Chunk k of a message through switches: the sum of the parts that are not empty, as the tree adds.
+ * VALUE_NONE: all are empty, or a fault. */
+static uint32_t joined_value(struct interpreter *in, uint32_t i, uint32_t k)
+{
+    const struct schedule_graph *const graph = in->graph;
+    const struct schedule *const s = graph->schedule;
+    const uint32_t ranks = s->rank_count, *const part =
+                                              graph->part + (size_t)graph->joint[i] * ranks;
+    const uint32_t *const order =
+        s->sums + (size_t)schedule_graph_step(graph, i)->channel * (2 * ranks - 1);
+    uint32_t *const stack = in->stack, top = 0;
+    for (uint32_t at = 0; at < 2 * ranks - 1; at++) {
+        if (order[at] < ranks) {
+            stack[top++] = schedule_graph_step(graph, part[order[at]])->src.none
+                               ? VALUE_NONE
+                               : in->message[in->message_at[part[order[at]]] + k];
+            continue;
+        }
+        const uint32_t right = stack[--top], left = stack[top - 1];
+        if (left == VALUE_NONE || right == VALUE_NONE)
+            stack[top - 1] = left == VALUE_NONE ? right : left;
+        else if ((stack[top - 1] = add_chunks(in, i, left, right, order[at] == HW_TREE_MORE)) ==
+                 VALUE_NONE)
+            return VALUE_NONE;
+    }
+    return stack[0];
+}
+
 /* One chunk of a step; false: a fault. */
 static bool carry_out_chunk(struct interpreter *in, uint32_t i, uint32_t k)
 {
@@ -181,7 +211,11 @@ static bool carry_out_chunk(struct interpreter *in, uint32_t i, uint32_t k)
     const enum schedule_op op = (enum schedule_op)step->op;
     const uint32_t rank = in->graph->rank_of[i];
     uint32_t value = VALUE_NONE;
-    if (schedule_op_receives(op))
+    if (op == SCHEDULE_RECV ? step->dst.none : step->src.none) /* it moves nothing */
+        return true;
+    if (schedule_op_receives(op) && in->graph->joint != NULL && in->graph->joint[i] != GRAPH_NONE)
+        value = joined_value(in, i, k);
+    else if (schedule_op_receives(op))
         value = in->message[in->message_at[in->graph->sender[i]] + k];
     if (op == SCHEDULE_ADD || op == SCHEDULE_STORE)
         value = in->message[in->message_at[i - 1] + k];
@@ -235,7 +269,8 @@ static bool take_messages(struct interpreter *in)
         all += schedule_op_sends(op) || schedule_op_reaches(op) ? step->count : 0;
     }
     in->message = malloc((all + 1) * sizeof *in->message);
-    return in->message != NULL;
+    in->stack = malloc((in->graph->schedule->rank_count + 1) * sizeof *in->stack);
+    return in->message != NULL && in->stack != NULL;
 }
 
 static bool take_state(struct interpreter *in)
@@ -304,6 +339,7 @@ struct schedule_values *schedule_values_create(const struct schedule_graph *grap
     free(in.table);
     free(in.message);
     free(in.message_at);
+    free(in.stack);
     if (good)
         return in.values;
     schedule_values_free(in.values);

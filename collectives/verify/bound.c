@@ -14,6 +14,7 @@
 #include "collectives/verify/bound_cuts.h"
 #include "collectives/verify/bound_listed.h"
 #include "hw/topology/topology.h"
+#include "hw/topology/trees.h"
 
 static void add_links(struct cut *cut, const struct cut *more)
 {
@@ -624,10 +625,17 @@ static void bound_routers(struct bounding *b, const struct cut at[HW_PORTS])
 
 /* ---- work that the machine shares ------------------------------------------------------------ */
 
-/* Bytes of one lane that get to a leaf from others, of all leaves. */
+/* Bytes of one lane that get to a leaf from others, of all leaves; or, where switches add up and
+ * multicast, that leave a leaf: each sum, each block and each broadcast may leave one leaf once. */
 static uint64_t received_bytes(const struct bounding *b)
 {
     const uint64_t times = b->leaves - 1, bytes = b->work->bytes;
+    if (b->mode != HW_REDUCE_NONE && b->work->collective == CCL_ALL_REDUCE)
+        return b->leaves * bytes; /* each operand; or the sum, by a leaf that has kept its own */
+    if (b->mode != HW_REDUCE_NONE && b->work->collective == CCL_ALL_GATHER)
+        return bytes / b->leaves * b->leaves;
+    if (b->mode != HW_REDUCE_NONE && b->work->collective == CCL_BROADCAST)
+        return bytes;
     switch (b->work->collective) {
     case CCL_ALL_REDUCE: /* see "the sends of an all-reduce" */
         return 2 * times * bytes;
@@ -845,6 +853,36 @@ static void bound_sends_inside(struct bounding *b)
         bound_gaps(b, &(struct gap){.lanes = links}, 1, &none, sent_bytes(parts, work->bytes));
 }
 
+/* ---- switches that reduce --------------------------------------------------------------------
+ *
+ * There the proof above does not hold, since a switch receives many messages and sends one. What
+ * crosses a cut of SIPs is at least what the cuts above count. Of a switch that pulls, an
+ * all-reduce moves more: each SIP's operand is read, and a share of the sum leaves it to be
+ * written. Without the switch it is 2 (n - 1) / n of the tensor, which is less for two SIPs.
+ */
+uint64_t bound_pulled(const struct bounding *b)
+{
+    const uint64_t n = b->sips, bytes = b->work->bytes;
+    const uint64_t pulled = bytes + bytes / n, sent = bytes / n * 2 * (n - 1);
+    return pulled < sent ? pulled : sent;
+}
+
+static void bound_pulls(struct bounding *b)
+{
+    struct cut cut = {{0}};
+    for (uint32_t k = 0; k < b->dims.count; k++)
+        cut.links[b->dims.at[k].link] += hw_dim_degree(&b->dims.at[k]);
+    bound_cut(b, &cut, b->lanes * bound_pulled(b));
+}
+
+/* The mode of the switches that algorithms may reduce by. */
+static enum hw_reduce_mode mode_of(const struct bounding *b)
+{
+    const bool all = b->work->sips == NULL && b->work->per_sip == 0 && !b->work->together &&
+                     b->sips == b->hw->sip_count;
+    return all ? hw_tree_mode(b->hw) : HW_REDUCE_NONE;
+}
+
 /* ---- bounds ---------------------------------------------------------------------------------- */
 
 /* SIPs whose ports have the same links as an earlier one's have the same cuts. Of more kinds than a
@@ -881,20 +919,24 @@ struct hw_bound hw_bound_of(const struct hw_config *hw, const struct hw_work *wo
     if (b.leaves < 2)
         return bound;
     find_dims(&b);
+    b.mode = mode_of(&b);
     bound_term(&bound, latency_ps(&b), "latency");
     bound_links(&b, HW_LINK_HBM, 1, crossing_bytes(&b, 1)); /* the slice of one PE */
     bound_engines(&b);
     bound_inside_sips(&b);
-    if (work->collective == CCL_ALL_REDUCE)
+    const bool sends = work->collective == CCL_ALL_REDUCE && b.mode == HW_REDUCE_NONE;
+    if (sends)
         bound_sends_inside(&b);
     if (b.sips > 1 && bound_is_irregular(&b))
         bound_listed(&b);
     if (b.sips == 1 || bound_is_irregular(&b))
         return bound;
     bound_boxes(&b);
-    if (work->collective == CCL_ALL_REDUCE && work->sips != NULL)
+    if (work->collective == CCL_ALL_REDUCE && b.mode == HW_REDUCE_PULL)
+        bound_pulls(&b);
+    if (sends && work->sips != NULL)
         bound_sends_of_listed(&b);
-    else if (work->collective == CCL_ALL_REDUCE)
+    else if (sends)
         bound_sends_of_groups(&b);
     if (work->collective == CCL_ALL_TO_ALL && work->sips == NULL && b.sips == hw->sip_count)
         bound_hubs(&b);

@@ -17,6 +17,7 @@ struct bounding {
     uint32_t sips;                /* with leaves: the first ones */
     uint64_t of_sip;              /* leaves of each, but for the last */
     uint64_t lanes;               /* of a SIP: collectives side by side, each of all leaves */
+    enum hw_reduce_mode mode;     /* of switches that join all SIPs with leaves, one on each */
     bool differ[HW_SIP_DIMS_MAX]; /* in a dimension: not all SIPs with leaves are at one place */
     struct hw_bound *bound;
 };
@@ -28,6 +29,10 @@ struct cut {
 
 /* A cut that this many bytes must cross; of no links: it is none. */
 void bound_cut(struct bounding *b, const struct cut *cut, uint64_t bytes);
+
+/* Bytes of an all-reduce of one lane that cross the cut around a SIP, each way, where switches pull
+ * (bound.c, "switches that reduce"). */
+uint64_t bound_pulled(const struct bounding *b);
 
 /* SIP number i of those with leaves. */
 static inline uint32_t bound_sip(const struct bounding *b, uint32_t i)

@@ -28,6 +28,8 @@ static struct crossing crossing_of(const struct bounding *b, uint64_t inside)
         return (struct crossing){0};
     switch (b->work->collective) {
     case CCL_ALL_REDUCE: /* each result depends on every byte of every operand */
+        if (b->mode == HW_REDUCE_PULL && inside == 1)
+            return (struct crossing){bound_pulled(b), bound_pulled(b), false};
         return (struct crossing){bytes, bytes, false};
     case CCL_BROADCAST:
     case CCL_SEND_RECV:
@@ -90,6 +92,8 @@ static void bound_side(const struct listed *l, const struct side *side)
 static void bound_sends(const struct listed *l, uint32_t sides)
 {
     struct cut all = {{0}};
+    if (l->b->mode != HW_REDUCE_NONE)
+        return;
     for (uint32_t i = 0; i < sides; i++)
         for (enum hw_link_kind kind = 0; kind < HW_LINK_KINDS; kind++)
             all.links[kind] += l->side[i].out.links[kind];

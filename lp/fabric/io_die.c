@@ -1,7 +1,7 @@
 /*
- * io_die.c: the LPs around the cubes: a SIP's IO die, a switch between SIPs, and the host, which
- * only counts answers (hw/HARDWARE.md, "Structure", "Routing", "Control plane"). A crossing is one
- * event, at the time the transfer's tail enters.
+ * io_die.c: the LPs around the cubes: a SIP's IO die, and the host, which only counts answers
+ * (hw/HARDWARE.md, "Structure", "Routing", "Control plane"). A crossing is one event, at the time
+ * the transfer's tail enters.
  */
 #include "lp/fabric/io_die.h"
 
@@ -102,9 +102,8 @@ static _Noreturn void fail_down(struct cw_ctx *ctx, const struct lp_model *m,
 }
 
 /* That there is a link on the way: from a SIP that has failed, or to it, no way leads. */
-static void check_way(struct cw_ctx *ctx, const struct lp_model *m,
-                      const struct lp_transfer *transfer, const struct hw_hop *hop, uint32_t stop,
-                      uint32_t outlet)
+void lp_check_way(struct cw_ctx *ctx, const struct lp_model *m, const struct lp_transfer *transfer,
+                  const struct hw_hop *hop, uint32_t stop, uint32_t outlet)
 {
     if (__builtin_expect(hop->link < HW_LINK_KINDS, 1))
         return;
@@ -114,9 +113,8 @@ static void check_way(struct cw_ctx *ctx, const struct lp_model *m,
 
 /* That the tail of a transfer that began before has left the link, at `left_ps`, when that fails.
  */
-static void check_left(struct cw_ctx *ctx, const struct lp_model *m,
-                       const struct lp_transfer *transfer, uint32_t stop, uint32_t outlet,
-                       int64_t left_ps)
+void lp_check_left(struct cw_ctx *ctx, const struct lp_model *m, const struct lp_transfer *transfer,
+                   uint32_t stop, uint32_t outlet, int64_t left_ps)
 {
     if (__builtin_expect(m->hw.later == NULL, 1) || (transfer->port & LP_PORT_LATER) ||
         left_ps <= m->hw.later_ps || hw_hop(m->hw.later, stop, outlet).link < HW_LINK_KINDS)
@@ -133,12 +131,12 @@ static void leave_sip(struct die_view *view, const struct cw_event *event, struc
 {
     const struct lp_model *m = view->m;
     const struct hw_hop hop = hw_hop(lp_routes_of(m, transfer), view->sip, outlet);
-    check_way(view->ctx, m, transfer, &hop, view->sip, outlet);
+    lp_check_way(view->ctx, m, transfer, &hop, view->sip, outlet);
     const bool to_switch = hw_is_switch(&m->hw, hop.to);
     cross_io_die_link(view, flight, hop.link, m->links.first[LP_LINKS_OUTER] + outlet,
                       hw_node_at(&m->hw, hop.to));
-    check_left(view->ctx, m, transfer, view->sip, outlet,
-               flight->tau_ps - hw_hop_ps(&m->hw, hop.link, hop.to));
+    lp_check_left(view->ctx, m, transfer, view->sip, outlet,
+                  flight->tau_ps - hw_hop_ps(&m->hw, hop.link, hop.to));
     lp_set_port(transfer, hop.in);
     transfer->exit = HW_OUTLET_NONE;
     transfer->flags |= LP_TRANSFER_OUTSIDE;
@@ -182,6 +180,8 @@ static void enter_io_port(struct die_view *view, const struct cw_event *event)
     cw_check(view->ctx, port < HW_PORTS);
     if (lp_to_host(&transfer)) {
         to_io_cpu(view, event, &flight, &transfer, port);
+    } else if (transfer.kind == LP_TRANSFER_PART) {
+        leave_sip(view, event, &flight, &transfer, transfer.exit);
     } else if (to_sip == view->sip && transfer.kind == LP_TRANSFER_SIGNAL) {
         to_io_cpu(view, event, &flight, &transfer, port);
     } else if (to_sip == view->sip) {
@@ -272,65 +272,6 @@ static void io_die_handle(struct cw_ctx *ctx, const void *state, const struct cw
 }
 
 const struct lp_ops lp_io_die_ops = {"io_die", io_die_state_bytes, nothing_to_init, io_die_handle};
-
-/* ---- switch ---------------------------------------------------------------------------------- */
-
-static size_t switch_state_bytes(const struct lp_model *m)
-{
-    return lp_state_bytes_of(m, LP_OF_SWITCH);
-}
-
-static void switch_handle(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
-{
-    const struct lp_model *m = cw_model_data(ctx);
-    const struct lp_switch *s = state;
-    cw_check(ctx, event->type == LP_EVENT_TRANSFER);
-    struct lp_transfer transfer = *LP_PAYLOAD(ctx, event, struct lp_transfer);
-    const uint32_t number = lp_switch_at(m, event->lp), stop = m->hw.sip_count + number;
-    const uint32_t dst_sip = lp_sip_of(m, transfer.dst);
-    const struct hw_config *const hw = lp_routes_of(m, &transfer);
-    const uint32_t outlet = hw_route_exit(hw, stop, dst_sip, lp_route_key(m, &transfer));
-    lp_route_left(m, stop, &transfer);
-    const struct hw_hop hop = hw_hop(hw, stop, outlet);
-    check_way(ctx, m, &transfer, &hop, stop, outlet);
-    const uint32_t at = lp_switch_link(m, number, outlet, hop.to);
-    cw_check(ctx, at < m->links.count[LP_OF_SWITCH]);
-    const bool to_switch = hw_is_switch(&m->hw, hop.to);
-    const enum hw_node_kind next = hw_node_at(&m->hw, hop.to);
-    const uint32_t ahead = to_switch ? dst_sip : hop.to; /* as lp_sip_ahead() of this switch */
-    struct hw_flight flight = lp_flight(ctx, m, ahead, &transfer);
-    lp_set_port(&transfer, hop.in);
-    const struct hw_jitter_place place = {HW_JITTER_ANY, HW_JITTER_ANY, number, hop.to,
-                                          hw_outer_link(stop, outlet)};
-    struct hw_link *const link = lp_link(ctx, m, &s->link[at], &flight);
-    const int64_t sigma_before_ps = flight.sigma_ps;
-    const int64_t late_ps = lp_late_link_ps(&m->hw, hop.link, place, &flight);
-    const int64_t wait_ps =
-        lp_is_coarse(&m->config)
-            ? lp_coarse_cross(ctx, m, LP_OF_SWITCH, at, &flight, &m->hw.link[hop.link], link,
-                              m->hw.overhead_ps[next], late_ps)
-            : hw_flight_cross_late(&flight, &m->hw.link[hop.link], link, m->first_batch,
-                                   m->hw.overhead_ps[next], late_ps);
-    if (lp_traces_causes(m))
-        lp_cause_crossed(&flight, sigma_before_ps, wait_ps > 0, hop.link, at, next);
-    lp_link_crossed(ctx, m, event->lp, at, m->hw.link[hop.link].rate, &flight, link);
-    check_left(ctx, m, &transfer, stop, outlet,
-               flight.tau_ps - hw_hop_ps(&m->hw, hop.link, hop.to));
-    const struct lp_sender sender = lp_sender_of(event);
-    if (to_switch) {
-        lp_forward_out(
-            ctx, lp_of_switch(m, hop.to - m->hw.sip_count), LP_EVENT_TRANSFER, sender,
-            lp_entity_seen(m, event->entity, ahead, lp_sip_ahead(m, hop.to, dst_sip, &transfer)),
-            &transfer, &flight);
-        return;
-    }
-    lp_move_transfer(m, hop.to, &transfer);
-    lp_forward_out(ctx, lp_of_io_die(m, hop.to), LP_EVENT_TRANSFER, sender,
-                   lp_entity_at(m, event->entity, hop.to, hop.to), &transfer, &flight);
-    lp_watch_crossing(ctx, m, LP_AT_SWITCH, hop.to, flight.tau_ps);
-}
-
-const struct lp_ops lp_switch_ops = {"switch", switch_state_bytes, nothing_to_init, switch_handle};
 
 /* ---- host ------------------------------------------------------------------------------------ */
 

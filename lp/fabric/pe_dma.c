@@ -363,11 +363,15 @@ become_transfer(struct lp_view *view, uint32_t pe, const struct hw_dma_op *op, u
         transfer->dst = end.peer;
         transfer->kind = op->kind == LP_DMA_TILE ? LP_TRANSFER_TILE : LP_TRANSFER_CREDIT;
         transfer->dir = end.peer_dir;
-        transfer->exit = __builtin_expect(op->later, 0)
+        transfer->exit = __builtin_expect(op->later, 0) && end.tree == 0
                              ? lp_exit_later(m, transfer->src, transfer->dst, end.exit)
                              : end.exit;
         transfer->memory = (uint8_t)m->config.slots;
-        if (__builtin_expect(m->slot_access, 0) && op->kind == LP_DMA_TILE)
+        if (__builtin_expect(end.tree > 0, 0) && op->kind == LP_DMA_TILE) {
+            transfer->kind = LP_TRANSFER_PART;
+            transfer->memory = (uint8_t)(op->memory >> 4 | (end.tree - 1) << LP_TREE_SHIFT);
+            transfer->order = op->bytes;
+        } else if (__builtin_expect(m->slot_access, 0) && op->kind == LP_DMA_TILE)
             transfer->order = op->bytes;
         return;
     }

@@ -10,7 +10,8 @@
 /*
  * Kinds of operations in a channel, and the meaning of the other fields of struct hw_dma_op:
  *   queue     the PE's hardware queue that runs the kernel; of all kinds
- *   TILE      dir: the queue's; seq: the tile's number; memory: the source
+ *   TILE      dir: the queue's; seq: the tile's number; memory: the source; of a part of a tile
+ *             also 1 << 4, if the PE wants the tile
  *   LOAD      memory, slice: the source; dir: owner (LP_OWNER). To the PE's TCM
  *   STORE     memory: destination << 4; slice: of it; dir: owner. From the PE's TCM
  *   COPY      memory: source | destination << 4; slice: of both; dir: owner

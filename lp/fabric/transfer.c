@@ -109,11 +109,12 @@ static void cross_to_pe(struct lp_view *view, struct hw_flight *flight,
     const uint32_t pe = lp_pe_in_cube(m, transfer->dst);
     lp_cross_noc(view, flight, router, m->router.of_pe[pe]);
     lp_cross_pe_in(view, flight, pe, HW_NODE_PE_DMA);
-    if (__builtin_expect(m->slot_access, 0) && transfer->kind == LP_TRANSFER_TILE) {
+    const bool tile = transfer->kind == LP_TRANSFER_TILE || transfer->kind == LP_TRANSFER_RESULT;
+    if (__builtin_expect(m->slot_access, 0) && tile) {
         if ((transfer->flags & LP_TRANSFER_LAST) && m->slot_write)
             lp_write_slot(view, flight, pe, transfer->order);
-    } else if (transfer->kind == LP_TRANSFER_TILE || transfer->kind == LP_TRANSFER_PUT ||
-               transfer->kind == LP_TRANSFER_STORE || transfer->kind == LP_TRANSFER_LOADED)
+    } else if (tile || transfer->kind == LP_TRANSFER_PUT || transfer->kind == LP_TRANSFER_STORE ||
+               transfer->kind == LP_TRANSFER_LOADED)
         cross_to_memory(view, flight, pe, (enum hw_memory)transfer->memory);
 }
 
@@ -167,6 +168,7 @@ static void data_arrived(struct lp_view *view, struct lp_sender sender, struct h
         lp_note_written(view, lp_pe(m, view->cube, pe), lp_queue_of(transfer), transfer->batch);
     switch (transfer->kind) {
     case LP_TRANSFER_TILE:
+    case LP_TRANSFER_RESULT:
         take_wire(view, flight, m->hw.ipcq_wire_ps);
         lp_forward(view->ctx, view->lp, LP_EVENT_VISIBLE, sender, transfer, flight);
         break;
@@ -218,7 +220,7 @@ void lp_route_on(struct lp_view *view, struct lp_sender sender, struct hw_flight
     if (lp_to_host(transfer)) {
         leave_cube(view, sender, flight, transfer, router,
                    hw_route_cube_exit(&m->hw, view->cube_in_sip, HW_PORT_W));
-    } else if (dst.sip != view->sip) {
+    } else if (dst.sip != view->sip || __builtin_expect(transfer->kind == LP_TRANSFER_PART, 0)) {
         const uint32_t exit = lp_outlet_of(m, transfer, view->sip, dst.sip);
         leave_cube(view, sender, flight, transfer, router,
                    hw_route_cube_exit(&m->hw, view->cube_in_sip, hw_side(&m->hw, exit)));

@@ -255,6 +255,12 @@ void tl_load_from_async(struct tl *tl, uint32_t tcm, uint32_t peer, struct lp_op
 
 /* Sends src in a direction. Blocks while the peer's ring is full. */
 #define tl_send(tl, dir, src, ...) tl_send_named((tl), (dir), (src), TL_TILE(__VA_ARGS__))
+/* This PE's part of the next tile of a direction that leads to switches that reduce: `bytes` of
+ * src, or none (0). When the parts of all PEs at this place of their SIPs are there, the switches
+ * combine those that have bytes (launch's type and operation), in the order of the SIPs, and the
+ * PEs that want the tile receive it from that direction; the others receive a tile of 0 bytes.
+ * Blocks while the PE's own ring has no slot for it. */
+void tl_give(struct tl *tl, enum hw_dir dir, struct lp_operand src, uint32_t bytes, bool wants);
 /* Receives the next tile from a direction; tl_received() names it afterwards. */
 #define tl_recv(tl, dir, ...) tl_recv_named((tl), (dir), TL_TILE(__VA_ARGS__))
 /* From any installed direction that has a tile. The search starts after the direction that was

@@ -68,6 +68,9 @@ enum tl_step {
     STEP_DONE
 };
 
+/* A send's tag: it is a part of a tile that switches put together. */
+enum tl_gives { SENDS, GIVES, GIVES_AND_WANTS };
+
 /* A kernel's view of its PE during one entry. */
 struct tl {
     struct lp_view *view;

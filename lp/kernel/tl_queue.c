@@ -81,8 +81,29 @@ static void emit_send(struct tl *tl, uint32_t seq)
                        .peer_dir = (uint8_t)peer_dir,
                        .a = call->a,
                        .dst = lp_slot_of(plan, peer, peer_dir, seq)};
+    if (call->tag != SENDS) {
+        struct lp_wire end = {.tree = 0};
+        (void)lp_queue_end(plan, lp_pe_index(tl->view, tl->pe), (enum hw_dir)call->dir, &end);
+        op.math = (uint8_t)(call->math | (call->tag == GIVES ? LP_NOT_WANTED : 0));
+        op.dst.dir = (uint8_t)(end.tree - 1);
+    }
     note_shape(tl, &op);
     tl_emit_op(tl, &op);
+}
+
+/* A direction to switches that reduce takes parts of tiles, and no other does. */
+static void check_tree(struct tl *tl, enum hw_dir dir)
+{
+    const struct lp_plan *const plan = lp_plan_at(tl->view->m, tl->p);
+    const uint32_t self = lp_pe_index(tl->view, tl->pe);
+    struct lp_wire end = {.tree = 0};
+    cw_check(tl->view->ctx, lp_queue_end(plan, self, dir, &end));
+    if ((end.tree > 0) != (tl->kernel->call.tag != SENDS))
+        tl_fail(tl, "IpcqInvalidDirection: ",
+                ": %s in direction %s, which %s; legal: tl_give() in directions to switches that "
+                "reduce, tl_send() in all others",
+                end.tree > 0 ? "a send" : "a part of a tile", lp_dir_name(plan, self, dir),
+                end.tree > 0 ? "leads to switches that reduce" : "leads to a PE");
 }
 
 void tl_effect_send(struct tl *tl)
@@ -92,6 +113,8 @@ void tl_effect_send(struct tl *tl)
     const enum hw_vc vc = lp_vc(m, HW_VC_COMM);
     const enum hw_dir dir = (enum hw_dir)call->dir;
     check_direction(tl, dir);
+    if (__builtin_expect(m->needs.trees || call->tag != SENDS, 0))
+        check_tree(tl, dir);
     const struct lp_queue *queue = &tl->p->queue[dir];
     if (call->bytes > lp_move_bytes(&m->config))
         tl_fail(tl, "IpcqTileTooLarge: ",
@@ -111,14 +134,18 @@ void tl_effect_send(struct tl *tl)
     }
     if (lp_is_coarse(&m->config) && call->waited != LP_WAIT_NONE)
         tl_coarse_waited(tl, INT64_MAX);
-    const struct hw_dma_op op = {.bytes = tl_bytes_on_way(tl, call->bytes),
-                                 .number = tl_next_number(tl),
-                                 .seq = queue->my_head,
-                                 .kind = LP_DMA_TILE,
-                                 .queue = tl->launch->queue & 7,
-                                 .dir = call->dir,
-                                 .memory = tl_memory_of(call->a),
-                                 .slice = (uint8_t)tl->pe};
+    struct hw_dma_op op = {.bytes = tl_bytes_on_way(tl, call->bytes),
+                           .number = tl_next_number(tl),
+                           .seq = queue->my_head,
+                           .kind = LP_DMA_TILE,
+                           .queue = tl->launch->queue & 7,
+                           .dir = call->dir,
+                           .memory = tl_memory_of(call->a),
+                           .slice = (uint8_t)tl->pe};
+    if (__builtin_expect(call->tag != SENDS, 0)) {
+        op.bytes = call->bytes > 0 ? op.bytes : 0;
+        op.memory |= (call->tag == GIVES_AND_WANTS) << 4;
+    }
     lp_dma_push(tl->view, tl->pe, vc, op,
                 lp_is_coarse(&m->config) ? tl_coarse_send_op(tl) : tl_exact_op(tl));
     if (m->emit.ops)

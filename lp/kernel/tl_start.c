@@ -233,6 +233,15 @@ void tl_send_tile(struct tl *tl, enum hw_dir dir, struct lp_operand src, struct 
     note_type(tl, CALL_SEND, &tl->kernel->call, tile);
 }
 
+void tl_give(struct tl *tl, enum hw_dir dir, struct lp_operand src, uint32_t bytes, bool wants)
+{
+    const struct tl_args *const args = tl_args(tl);
+    tl_send_bytes(tl, dir, bytes > 0 ? src : tl_tcm(0), bytes);
+    struct tl_call *call = &tl->kernel->call;
+    call->tag = wants ? GIVES_AND_WANTS : GIVES;
+    call->math = args->math != 0 ? args->math : LP_MATH_SUM;
+}
+
 /* The effect checks the direction. */
 static inline void receive_from(const struct tl *tl, struct tl_call *call, enum hw_dir own)
 {

@@ -114,7 +114,7 @@ static int64_t advance_tail(struct lp_view *view, uint32_t pe, enum hw_dir dir, 
     const struct lp_plan *const plan = lp_plan_at(m, p);
     struct lp_wire end = {.peer_dir = HW_DIRS_MAX};
     cw_check(view->ctx, lp_queue_end(plan, lp_pe_index(view, pe), dir, &end));
-    if (__builtin_expect(lp_port_from(m, cw_now(view->ctx)) != 0, 0))
+    if (__builtin_expect(lp_port_from(m, cw_now(view->ctx)) != 0, 0) && end.tree == 0)
         end.credit_ps = lp_credit_later_ps(m, lp_pe_index(view, pe), &end);
     const struct hw_place to = lp_place_of(m, end.peer);
     const struct lp_signal signal = {.pe = to.pe, .arg = queue->my_tail, .dir = end.peer_dir};

@@ -17,6 +17,7 @@
 #include "hw/arithmetic.h"
 #include "hw/route.h"
 #include "hw/topology/broken.h"
+#include "hw/topology/trees.h"
 
 struct pattern {
     uint16_t directions;            /* one bit each */
@@ -38,6 +39,7 @@ struct dir_name {
     char text[LP_DIR_NAME_BYTES];
     uint8_t index; /* that the name always has, or HW_DIRS_MAX */
     bool is_outlet;
+    uint8_t tree; /* lp_wire.tree */
 };
 
 struct lp_wiring {
@@ -121,6 +123,7 @@ struct build {
     void *names;    /* JudySL: name -> 1 + its name[] */
     void *patterns; /* JudyL: directions and those with rings -> 1 + their pattern[] */
     uint32_t wire_capacity, name_capacity, pattern_count;
+    struct hw_trees trees; /* of the machine, where a direction leads to one */
 };
 
 static int wiring_no_memory(struct cw_error *error) { return cw_error_memory(error, "the wiring"); }
@@ -267,6 +270,18 @@ static bool names_outlet(const char *name)
            strchr("NSEWUD", name[sizeof prefix - 1]) != NULL;
 }
 
+/* "switch_0": 1 + the number; 0: another name. */
+static uint8_t tree_named(const char *name)
+{
+    static const char prefix[] = "switch_";
+    char again[LP_DIR_NAME_BYTES];
+    if (strncmp(name, prefix, sizeof prefix - 1) != 0)
+        return 0;
+    const unsigned long number = strtoul(name + sizeof prefix - 1, NULL, 10);
+    snprintf(again, sizeof again, "%s%lu", prefix, number);
+    return number < HW_TREES_MAX && strcmp(name, again) == 0 ? (uint8_t)(number + 1) : 0;
+}
+
 /* The one copy of a name: its name[]. False: out of memory. */
 static bool intern_name(struct build *build, const char *name, uint32_t *number)
 {
@@ -287,6 +302,10 @@ static bool intern_name(struct build *build, const char *name, uint32_t *number)
         snprintf(made->text, sizeof made->text, "%s", name);
         made->index = (uint8_t)fixed_index(name);
         made->is_outlet = !build->request->routed && names_outlet(name);
+        made->tree = tree_named(name);
+        if (made->tree > 0 && build->trees.sips == 0 &&
+            !hw_trees_make(build->request->hw, &build->trees))
+            return false;
         *known = wiring->name_count;
     }
     *number = (uint32_t)(*known - 1);
@@ -368,8 +387,13 @@ static int add_end(struct build *build, uint32_t rank, const struct lp_neighbour
 {
     const struct dir_name *const name = &build->wiring->name[number];
     const uint32_t ranks = build->request->ranks;
+    if (name->tree > build->trees.count)
+        return cw_error_set(error, CW_USAGE,
+                            "direction %s of rank %u: the machine has %u trees of switches that "
+                            "reduce; legal: switch_0 to one less",
+                            entry->dir, rank, build->trees.count);
     if (entry->rank >= ranks ||
-        (entry->rank == rank && entry_sip(build, entry) == sip_of(build, rank)))
+        (entry->rank == rank && entry_sip(build, entry) == sip_of(build, rank)) != (name->tree > 0))
         return cw_error_set(error, CW_USAGE,
                             "direction %s of rank %u leads to rank %u; legal: another one below %u",
                             entry->dir, rank, entry->rank, ranks);
@@ -528,8 +552,9 @@ static int join_direction(const struct build *build, uint32_t rank,
 {
     static const enum lp_way other[] = {LP_WAY_BOTH, LP_WAY_IN, LP_WAY_OUT};
     char opposite[LP_DIR_NAME_BYTES];
-    if (entry->opposite[0] != '\0')
-        snprintf(opposite, sizeof opposite, "%s", entry->opposite);
+    if (entry->opposite[0] != '\0' || tree_named(entry->dir) > 0)
+        snprintf(opposite, sizeof opposite, "%s",
+                 entry->opposite[0] != '\0' ? entry->opposite : entry->dir);
     else if (!lp_dir_opposite(entry->dir, opposite))
         return cw_error_set(
             error, CW_USAGE,
@@ -592,7 +617,17 @@ static void finish_lanes(const struct build *build, uint32_t rank, enum hw_dir d
         struct lp_wire *const wire = &build->wiring->wire[at];
         *wire = first;
         wire->peer = peer;
-        const uint32_t exit = exit_of(build, pe, &build->wiring->name[build->wiring->named[at]]);
+        const struct dir_name *const name = &build->wiring->name[build->wiring->named[at]];
+        wire->tree = name->tree;
+        if (name->tree > 0) { /* the ring is its own: it sees at once that a slot is free */
+            const struct hw_trees *const trees = &build->trees;
+            wire->exit =
+                (uint8_t)trees
+                    ->sip_up[(name->tree - 1u) * trees->sips + hw_place_of(request->hw, pe).sip];
+            wire->credit_ps = 0;
+            continue;
+        }
+        const uint32_t exit = exit_of(build, pe, name);
         wire->exit = (uint8_t)(exit == HW_OUTLET_NONE
                                    ? exit
                                    : hw_exit_left(request->hw, hw_place_of(request->hw, pe).sip,
@@ -657,6 +692,7 @@ static int build_wiring(struct build *build, struct cw_error *error)
         code = finish_rank(build, rank, error);
     JudySLFreeArray(&build->names, PJE0);
     JudyLFreeArray(&build->patterns, PJE0);
+    hw_trees_free(&build->trees);
     return code;
 }
 

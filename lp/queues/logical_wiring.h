@@ -14,7 +14,9 @@
  *
  * A PE's directions have indices (enum hw_dir) from 0 to HW_DIRS_MAX - 1. The names that
  * hw_dir_name() knows keep their indices; other names take free ones. Directions called "global_"
- * and the letter of an outlet (hw_named_outlet()) always leave by it.
+ * and the letter of an outlet (hw_named_outlet()) always leave by it. Directions called "switch_"
+ * and the number of a tree of switches that reduce (hw/topology/trees.h) lead to it, and back to
+ * the same PE: they are their own opposites, and the only ones that lead to their own rank.
  */
 #ifndef LP_LOGICAL_WIRING_H
 #define LP_LOGICAL_WIRING_H
@@ -81,7 +83,8 @@ struct lp_wire {
     uint8_t peer_dir;
     uint8_t way;  /* enum lp_way */
     uint8_t exit; /* outlet by which tiles leave the SIP, or HW_OUTLET_NONE: as routed */
-    uint8_t reserved;
+    uint8_t
+        tree; /* 1 + the tree of switches (hw/topology/trees.h) that combines its tiles; 0: none */
     int64_t credit_ps; /* from here to the peer's PE_DMA */
 };
 const struct lp_wire *lp_wiring_at(const struct lp_wiring *wiring, uint32_t pe_index,

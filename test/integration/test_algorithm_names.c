@@ -60,12 +60,12 @@ static void a_named_algorithm_does_the_collective_of_the_bench(void **state)
         "direct_rs_ag, "
         "double_binary_tree, halving_doubling, hierarchical, lrab_hierarchical_allreduce, "
         "lrab_pipelined_allreduce, pe_hierarchical_allreduce, recursive_doubling, ring_allreduce, "
-        "ring_rs_ag, torus_rs_ag, tree_allreduce\n";
+        "ring_rs_ag, switch_all_reduce, torus_rs_ag, tree_allreduce\n";
     static const char scatters[] =
         "ccl_reduce_scatter is a bench of reduce_scatter, for which "
         "there are: auto_reduce_scatter, auto, birs, birs_inter, direct_reduce_scatter, "
         "halving_reduce_scatter, mesh, rhd, rings_reduce_scatter, "
-        "torus_reduce_scatter\n";
+        "switch_reduce_scatter, torus_reduce_scatter\n";
     const struct refusal cases[] = {
         {"run --algorithm rhd --n-elem 64 --verify-data",
          {"--algorithm rhd: rhd does reduce_scatter, and ccl_allreduce is ", reductions}},

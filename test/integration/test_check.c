@@ -153,7 +153,7 @@ static void a_schedule_has_room_beside_its_own_rings(void **state)
                  "--algorithm recursive_doubling --set system.sips.topology=pair_switch --set "
                  "sip.cube_mesh.w=1 --set sip.cube_mesh.h=1 --set defaults.wiring=pe0 --set "
                  "defaults.slot_size=65536",
-                 "topology.yaml:16:12: recursive_doubling needs 393216 bytes of TCM for any "
+                 "topology.yaml:17:12: recursive_doubling needs 393216 bytes of TCM for any "
                  "tensor, and 0 of 1048576 are free beside the receive rings");
 }
 

@@ -25,20 +25,20 @@ static struct schedule *make(const struct ccl_call *call, const char *name, int6
                            (struct schedule_step){.op = SCHEDULE_COPY,
                                                   .count = 1,
                                                   .src = {.buffer = SCHEDULE_INPUT},
-                                                  .dst = {rank, SCHEDULE_OUTPUT, {0}}});
+                                                  .dst = {rank, SCHEDULE_OUTPUT, false, {0}}});
         for (uint32_t i = 0; i + 1 < n; i++) {
             const bool is_wrong = i == 1 && (wrong == EVERYBODY || wrong == rank);
             const uint32_t sent = is_wrong ? rank : (rank + n - i) % n;
             (void)schedule_add(b, rank, thread,
                                (struct schedule_step){.op = SCHEDULE_SEND,
                                                       .count = 1,
-                                                      .src = {sent, SCHEDULE_OUTPUT, {0}},
+                                                      .src = {sent, SCHEDULE_OUTPUT, false, {0}},
                                                       .send_to = next});
             (void)schedule_add(
                 b, rank, thread,
                 (struct schedule_step){.op = SCHEDULE_RECV,
                                        .count = 1,
-                                       .dst = {(rank + n - i - 1) % n, SCHEDULE_OUTPUT, {0}},
+                                       .dst = {(rank + n - i - 1) % n, SCHEDULE_OUTPUT, false, {0}},
                                        .recv_from = before});
         }
     }

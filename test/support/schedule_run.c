@@ -167,7 +167,7 @@ static void check_result(struct run *run, uint32_t rank, uint32_t loop)
     const uint32_t chunks = s->rank[rank].chunks[SCHEDULE_OUTPUT];
     for (uint32_t i = 0; i < chunks; i++) {
         const uint64_t got =
-            *place_of(run, rank, loop, (struct schedule_chunks){i, SCHEDULE_OUTPUT, {0}}, 0);
+            *place_of(run, rank, loop, (struct schedule_chunks){i, SCHEDULE_OUTPUT, false, {0}}, 0);
         uint64_t wanted = 0;
         if (s->collective == CCL_ALL_GATHER) {
             const uint32_t each = chunks / s->rank_count;
@@ -201,8 +201,8 @@ static void run_create(struct run *run)
                 calloc((size_t)s->rank[r].chunks[b] * run->loops + 1, sizeof ***run->buffer);
         for (uint32_t loop = 0; loop < run->loops; loop++)
             for (uint32_t i = 0; i < s->rank[r].chunks[SCHEDULE_INPUT]; i++)
-                *place_of(run, r, loop, (struct schedule_chunks){i, SCHEDULE_INPUT, {0}}, 0) =
-                    operand(r, i, loop);
+                *place_of(run, r, loop, (struct schedule_chunks){i, SCHEDULE_INPUT, false, {0}},
+                          0) = operand(r, i, loop);
     }
 }
 

@@ -111,6 +111,9 @@ static void start_call(struct tl *tl, struct script_frame *f, const struct line 
     case DO_SEND:
         tl_send(tl, line->dir, tl_tcm(0), TILE_OF(line));
         break;
+    case DO_GIVE:
+        tl_give(tl, line->dir, tl_tcm(0), line->n, line->index != 0);
+        break;
     case DO_SEND_FROM:
         tl_send(tl, line->dir, line->src, line->n);
         break;

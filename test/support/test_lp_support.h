@@ -20,6 +20,7 @@
 enum call {
     END,
     DO_SEND,
+    DO_GIVE,      /* `index`: it wants the tile */
     DO_SEND_FROM, /* from `src` */
     DO_FORWARD,   /* sends the tile received last */
     DO_RECV,
@@ -82,6 +83,7 @@ struct line {
     }
 #define DONE                      LINE(END)
 #define SEND(dir_, n_)            LINE(DO_SEND, .dir = (dir_), .n = (n_))
+#define GIVE(dir_, n_, wants_)    LINE(DO_GIVE, .dir = (dir_), .n = (n_), .index = (wants_))
 #define SEND_FROM(dir_, src_, n_) LINE(DO_SEND_FROM, .dir = (dir_), .src = src_, .n = (n_))
 #define FORWARD(dir_, n_)         LINE(DO_FORWARD, .dir = (dir_), .n = (n_))
 #define RECV(dir_, n_)            LINE(DO_RECV, .dir = (dir_), .n = (n_))

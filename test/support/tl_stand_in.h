@@ -52,6 +52,10 @@ static inline void stand_in_lacks(const struct tl *tl, const char *call)
     (void)tl;
     fail_msg("the runtime that stands in has no %s", call);
 }
+void tl_give(struct tl *tl, enum hw_dir dir, struct lp_operand src, uint32_t bytes, bool wants)
+{
+    (void)dir, (void)src, (void)bytes, (void)wants, stand_in_lacks(tl, "give");
+}
 void tl_recv_async_tile(struct tl *tl, enum hw_dir dir, struct tl_tile tile)
 {
     (void)dir, (void)tile, stand_in_lacks(tl, "recv_async");

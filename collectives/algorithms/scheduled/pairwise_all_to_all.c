@@ -108,18 +108,19 @@ static void add_exchange(struct schedule_builder *b, uint32_t rank, uint32_t thr
                          struct exchange x)
 {
     const uint32_t to = (rank + x.k) % x.ranks, from = (rank + x.ranks - x.k) % x.ranks;
-    (void)schedule_add(b, rank, thread,
-                       (struct schedule_step){.op = SCHEDULE_SEND,
-                                              .channel = (uint8_t)x.chunk,
-                                              .count = 1,
-                                              .src = {to * x.chunks + x.chunk, SCHEDULE_INPUT, {0}},
-                                              .send_to = to});
+    (void)schedule_add(
+        b, rank, thread,
+        (struct schedule_step){.op = SCHEDULE_SEND,
+                               .channel = (uint8_t)x.chunk,
+                               .count = 1,
+                               .src = {to * x.chunks + x.chunk, SCHEDULE_INPUT, false, {0}},
+                               .send_to = to});
     (void)schedule_add(
         b, rank, thread,
         (struct schedule_step){.op = SCHEDULE_RECV,
                                .channel = (uint8_t)x.chunk,
                                .count = 1,
-                               .dst = {from * x.chunks + x.chunk, SCHEDULE_OUTPUT, {0}},
+                               .dst = {from * x.chunks + x.chunk, SCHEDULE_OUTPUT, false, {0}},
                                .recv_from = from});
 }
 
@@ -136,12 +137,12 @@ static void add_rank(struct schedule_builder *b, const struct ccl_call *call,
             if (thread_of(call, sharing, k) == t)
                 add_exchange(b, rank, thread, (struct exchange){k, ranks, chunk, chunks});
         if (t + 1 == sharing.threads) /* it has no more steps than any other */
-            (void)schedule_add(
-                b, rank, thread,
-                (struct schedule_step){.op = SCHEDULE_COPY,
-                                       .count = 1,
-                                       .src = {rank * chunks + chunk, SCHEDULE_INPUT, {0}},
-                                       .dst = {rank * chunks + chunk, SCHEDULE_OUTPUT, {0}}});
+            (void)schedule_add(b, rank, thread,
+                               (struct schedule_step){
+                                   .op = SCHEDULE_COPY,
+                                   .count = 1,
+                                   .src = {rank * chunks + chunk, SCHEDULE_INPUT, false, {0}},
+                                   .dst = {rank * chunks + chunk, SCHEDULE_OUTPUT, false, {0}}});
     }
 }
 

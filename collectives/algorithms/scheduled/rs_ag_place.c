@@ -195,8 +195,9 @@ void rs_ag_add_step(struct rs_ag_place *p, const struct rs_ag_step *step)
         added->channel = (uint8_t)p->part;
         added->count = each;
         added->src = chunk_at(p, step->d, step->at, step->first + i, step->src);
-        added->dst = together ? (struct schedule_chunks){added->src.at, (uint8_t)step->dst, {0}}
-                              : chunk_at(p, step->d, step->at, step->first + i, step->dst);
+        added->dst = together
+                         ? (struct schedule_chunks){added->src.at, (uint8_t)step->dst, false, {0}}
+                         : chunk_at(p, step->d, step->at, step->first + i, step->dst);
         added->send_to = schedule_op_sends(op) ? step->send_to : SCHEDULE_NO_RANK;
         added->recv_from = schedule_op_receives(op) ? step->recv_from : SCHEDULE_NO_RANK;
         added->line = 0;

@@ -25,9 +25,15 @@ struct graph_class {
 struct graph_kind {
     char name[GRAPH_NAME_BYTES];
     struct level figures; /* latency_ns, cost, watts, pj_per_bit alone; else as nodes.switch */
-    uint32_t ports;       /* the most cables of one switch; 0: not given */
-    uint32_t first;       /* number of its first switch, */
-    uint32_t count;       /* and how many there are: the switches of a kind follow each other */
+    struct graph_reduce {
+        bool has_mode, has_rate, has_latency, has_trees; /* else as nodes.switch */
+        enum hw_reduce_mode mode;
+        struct decimal rate, latency;
+        uint32_t trees;
+    } reduce;
+    uint32_t ports; /* the most cables of one switch; 0: not given */
+    uint32_t first; /* number of its first switch, */
+    uint32_t count; /* and how many there are: the switches of a kind follow each other */
 };
 
 struct graph_list {

@@ -161,10 +161,50 @@ static bool is_figure_of_switch(const struct config_node *key)
            is_key(key, level_number_name[LEVEL_PJ_PER_BIT]);
 }
 
+/* A decimal of at most `places` places from `least` to `most`. */
+static bool read_decimal(const struct graph_reader *reader, const char *key,
+                         const struct config_node *node, const char *least, const char *most,
+                         struct decimal *number)
+{
+    enum { PLACES = 6 };
+    if (node->kind == CONFIG_SCALAR && node->plain &&
+        decimal_parse(node->text, node->bytes, number) && number->places <= PLACES &&
+        decimal_compare(*number, decimal_literal(least)) >= 0 &&
+        decimal_compare(*number, decimal_literal(most)) <= 0)
+        return true;
+    return graph_reject(reader, node, "%s: a number from %s to %s with at most %d decimal places",
+                        key, least, most, PLACES);
+}
+
+/* What a kind of switches does beside forwarding: the keys of nodes.switch. */
+static bool read_reduce(const struct graph_reader *reader, const struct config_node *key,
+                        struct graph_reduce *reduce)
+{
+    static const char *const mode[] = {
+        [HW_REDUCE_NONE] = "none", [HW_REDUCE_PUSH] = "push", [HW_REDUCE_PULL] = "pull"};
+    if (is_key(key, "reduce_gbs"))
+        return reduce->has_rate = read_decimal(reader, "reduce_gbs", key->value, "0.001", "1000000",
+                                               &reduce->rate);
+    if (is_key(key, "reduce_ns"))
+        return reduce->has_latency = read_decimal(reader, "reduce_ns", key->value, "0",
+                                                  "1000000000", &reduce->latency);
+    if (is_key(key, "trees"))
+        return reduce->has_trees =
+                   read_count(reader, "trees", key->value, 1, UINT16_MAX, &reduce->trees);
+    if (!is_key(key, "reduce"))
+        return true;
+    for (uint32_t i = 0; i < sizeof mode / sizeof *mode && !reduce->has_mode; i++) {
+        reduce->has_mode = key->value->kind == CONFIG_SCALAR && is_key(key->value, mode[i]);
+        reduce->mode = (enum hw_reduce_mode)i;
+    }
+    return reduce->has_mode || graph_reject(reader, key->value, "reduce: one of none, push, pull");
+}
+
 static bool read_kind(struct graph_reader *reader, const struct config_node *node)
 {
-    static const char *const known[] = {"name", "count", "latency_ns", "ports",
-                                        "cost", "watts", "pj_per_bit", NULL};
+    static const char *const known[] = {"name",       "count",     "latency_ns", "ports",
+                                        "cost",       "watts",     "pj_per_bit", "reduce",
+                                        "reduce_gbs", "reduce_ns", "trees",      NULL};
     char name[GRAPH_NAME_BYTES] = "switch";
     uint32_t count = 1;
     if (node->kind != CONFIG_MAPPING)
@@ -193,8 +233,9 @@ static bool read_kind(struct graph_reader *reader, const struct config_node *nod
     }
     struct graph_kind *const kind = &reader->list->kind[number];
     for (const struct config_node *key = node->first; key != NULL; key = key->next)
-        if (is_figure_of_switch(key) &&
-            !level_read_figure(reader->loader, reader->path, "switches", key, &kind->figures))
+        if ((is_figure_of_switch(key) &&
+             !level_read_figure(reader->loader, reader->path, "switches", key, &kind->figures)) ||
+            !read_reduce(reader, key, &kind->reduce))
             return false;
     return ports == NULL || read_count(reader, "ports", ports, 1, HW_GRAPH_LINKS_MAX, &kind->ports);
 }

@@ -388,6 +388,7 @@ static struct lp_op random_op(struct model *m, uint64_t *seed)
     const uint8_t peer_dir = r >> 7 & 1;
     if ((r & 3) == 0 && m->queue[peer][peer_dir].sent < 64) {
         op.kind = LP_OP_SEND;
+        op.math = 0;
         op.peer = peer;
         op.peer_dir = peer_dir;
         op.seq = m->queue[peer][peer_dir].sent;

@@ -413,8 +413,8 @@ static struct schedule *shift(void)
         (void)schedule_add(b, r, t, step);
         step = (struct schedule_step){.op = SCHEDULE_RECV_REDUCE_COPY,
                                       .count = 1,
-                                      .src = {2, SCHEDULE_INPUT, {0}},
-                                      .dst = {2, SCHEDULE_OUTPUT, {0}},
+                                      .src = {2, SCHEDULE_INPUT, false, {0}},
+                                      .dst = {2, SCHEDULE_OUTPUT, false, {0}},
                                       .recv_from = before};
         (void)schedule_add(b, r, t, step);
         step.src.at = step.dst.at = 3;
@@ -422,8 +422,8 @@ static struct schedule *shift(void)
         (void)schedule_add(b, r, u,
                            (struct schedule_step){.op = SCHEDULE_COPY,
                                                   .count = 1,
-                                                  .src = {5, SCHEDULE_INPUT, {0}},
-                                                  .dst = {5, SCHEDULE_OUTPUT, {0}}});
+                                                  .src = {5, SCHEDULE_INPUT, false, {0}},
+                                                  .dst = {5, SCHEDULE_OUTPUT, false, {0}}});
         schedule_wait_for(b, r, u, (struct schedule_wait){.thread = t, .step = 2});
     }
     struct cw_error error;

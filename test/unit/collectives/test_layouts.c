@@ -29,7 +29,8 @@ static const struct machine {
                 {"fully_connected", CUBES_MAX, 4},
                 {"ring_1d", 1, 4},
                 {"pair_switch", 1, 4},
-                {"pair_switch", 1, RANKS_MAX}};
+                {"pair_switch", 1, RANKS_MAX},
+                {"switch", CUBES_MAX, 4}}; /* which reduces */
 
 static const char *const mappers[] = {"", "leader_only", "pe0_all_cubes", "all_pes", "rank_per_pe"};
 
@@ -167,6 +168,7 @@ static bool make_world(struct world *world, const char *algorithm, const char *m
                                 "sip.cube_mesh.h=1",
                                 "cube.pe_layout.pe_per_corner=1",
                                 "defaults.min_slice_align=32",
+                                "nodes.switch.reduce=push",
                                 mapped};
     const struct config_request request = {.sets = sets,
                                            .set_count = COUNT_OF(sets) - (mapper[0] == '\0')};

@@ -51,8 +51,8 @@ static struct schedule *ring(enum ccl_collective collective, uint32_t parts, boo
                     (struct schedule_step){.op = (uint8_t)op,
                                            .channel = (uint8_t)part,
                                            .count = 1,
-                                           .src = {chunk, SCHEDULE_INPUT, {0}},
-                                           .dst = {all ? chunk : part, SCHEDULE_OUTPUT, {0}},
+                                           .src = {chunk, SCHEDULE_INPUT, false, {0}},
+                                           .dst = {all ? chunk : part, SCHEDULE_OUTPUT, false, {0}},
                                            .send_to = (r + 1) % RANKS,
                                            .recv_from = (r + RANKS - 1) % RANKS});
             }
@@ -357,14 +357,14 @@ static void test_written_crossing(void **state)
     }
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         const bool last = i >= 9 || i == 8; /* through scratch */
-        (void)schedule_add(
-            b, steps[i].rank, 0,
-            (struct schedule_step){.op = steps[i].op,
-                                   .count = 1,
-                                   .src = {0, i <= 2 ? SCHEDULE_INPUT : SCHEDULE_OUTPUT, {0}},
-                                   .dst = {0, last ? SCHEDULE_SCRATCH : SCHEDULE_OUTPUT, {0}},
-                                   .send_to = steps[i].send_to,
-                                   .recv_from = steps[i].recv_from});
+        (void)schedule_add(b, steps[i].rank, 0,
+                           (struct schedule_step){
+                               .op = steps[i].op,
+                               .count = 1,
+                               .src = {0, i <= 2 ? SCHEDULE_INPUT : SCHEDULE_OUTPUT, false, {0}},
+                               .dst = {0, last ? SCHEDULE_SCRATCH : SCHEDULE_OUTPUT, false, {0}},
+                               .send_to = steps[i].send_to,
+                               .recv_from = steps[i].recv_from});
     }
     struct schedule *const s = schedule_build(b, &error);
     if (schedule_check(s, 8, NULL, NULL, &error) != CW_OK)

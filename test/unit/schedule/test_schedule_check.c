@@ -319,8 +319,8 @@ static void test_builder_terms(void **state)
     (void)schedule_add(b, 0, 0,
                        (struct schedule_step){.op = SCHEDULE_COPY,
                                               .count = 2,
-                                              .src = {0, SCHEDULE_INPUT, {0}},
-                                              .dst = {0, SCHEDULE_OUTPUT, {0}}});
+                                              .src = {0, SCHEDULE_INPUT, false, {0}},
+                                              .dst = {0, SCHEDULE_OUTPUT, false, {0}}});
     struct schedule *const s = schedule_build(b, &error);
     assert_int_equal(schedule_check(s, 0, NULL, NULL, &error), CW_USAGE);
     assert_string_equal(error.text,
@@ -344,8 +344,8 @@ static void test_waits_of_parts(void **state)
         (void)schedule_add(b, 0, part,
                            (struct schedule_step){.op = SCHEDULE_COPY,
                                                   .count = 1,
-                                                  .src = {part, SCHEDULE_INPUT, {0}},
-                                                  .dst = {part, SCHEDULE_OUTPUT, {0}}});
+                                                  .src = {part, SCHEDULE_INPUT, false, {0}},
+                                                  .dst = {part, SCHEDULE_OUTPUT, false, {0}}});
     }
     schedule_wait_for(b, 0, 1, (struct schedule_wait){.thread = 0, .step = 0});
     struct schedule *const s = schedule_build(b, &error);
