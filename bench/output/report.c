@@ -341,7 +341,7 @@ static bool same_moved(const struct result_row *a, const struct result_row *b)
 }
 
 /* How often ranks send the tensor, once for neighbouring rows that have the same. An all-reduce
- * moves the least. */
+ * that ranks alone carry out has a least. */
 static void print_moved(FILE *file, const struct result *result)
 {
     for (size_t i = 0, last; i < result->row_count; i = last + 1) {
@@ -351,8 +351,10 @@ static void print_moved(FILE *file, const struct result *result)
             continue;
         while (last + 1 < result->row_count && same_moved(row, &result->rows[last + 1]))
             last++;
-        fprintf(file, "# Moved per rank    : %.2f x the tensor, by %s; the least is %.2f x\n",
-                row->moved, row->algorithm, 2.0 * (row->ranks - 1) / row->ranks);
+        const double least = 2.0 * (row->ranks - 1) / row->ranks; /* where ranks alone reduce */
+        fprintf(file, "# Moved per rank    : %.2f x the tensor, by %s; %sthe least is %.2f x\n",
+                row->moved, row->algorithm,
+                row->moved < least ? "without switches that reduce " : "", least);
     }
 }
 

@@ -293,7 +293,7 @@ static void an_unknown_preset_lists_the_known_ones(void **state)
     assert_non_null(strstr(text, "unknown preset 'milion'; did you mean 'million'? known in "));
     assert_non_null(strstr(
         text, ": a100_8, a100_nodes, a3_16, a3_16_vendor, a3_4, a3_8, default, "
-              "dragonfly_64, fat_tree_64, "
+              "dragonfly_64, fat_tree_64, h100_8, "
               "kernbench-effective, kernbench, mi300x_8, million, pe_ring_8, pod1024, pod64, "
               "rail_128, records, six_3x2, "
               "tiny, torus_4x4x4, torus_8x8x8, v100_8, wormhole_t3k\n"));
