@@ -77,6 +77,7 @@ struct nccl {
     bool rails;
     struct level network;
     bool networked;
+    const char *rings; /* what the file of rings says; NULL: there is none */
 };
 
 static bool nccl_fault(const struct nccl *n, const struct xml_element *element, const char *format,
@@ -426,6 +427,39 @@ static bool number_gpus(struct nccl *n)
     return true;
 }
 
+/* With `rings`, SIPs are numbered along the first of them. */
+static bool order_gpus(struct nccl *n)
+{
+    const struct config_node *rings = NULL;
+    const uint32_t gpus = n->count[NCCL_GPU];
+    struct config_arena *const scratch = n->file->loader->scratch;
+    for (const struct config_node *key = n->file->graph->first; key != NULL; key = key->next)
+        rings = strcmp(key->text, "rings") == 0 ? key->value : rings;
+    if (rings == NULL)
+        return true;
+    int64_t *const rank = config_arena_alloc(scratch, gpus * sizeof *rank);
+    int64_t *const dev = config_arena_alloc(scratch, gpus * sizeof *dev);
+    uint32_t *const place = config_arena_alloc(scratch, gpus * sizeof *place);
+    if (rank == NULL || dev == NULL || place == NULL) {
+        n->file->loader->arena->failed = true;
+        return false;
+    }
+    for (uint32_t i = 0; i < n->parts; i++) {
+        const struct nccl_part *const own = &n->part[i];
+        if (own->kind != NCCL_GPU)
+            continue;
+        rank[own->number] = n->has_rank ? own->order : -1;
+        if (!nccl_number(n, own->element, "dev", 0, INT32_MAX, -1, &dev[own->number]))
+            return false;
+    }
+    if (!graph_nccl_rings(n->file, rings, gpus, rank, dev, place, &n->rings))
+        return false;
+    for (uint32_t i = 0; i < n->parts; i++)
+        if (n->part[i].kind == NCCL_GPU)
+            n->part[i].number = place[n->part[i].number];
+    return true;
+}
+
 /* ---- links ----------------------------------------------------------------------------------- */
 
 static uint32_t gpu_at(const struct nccl *n, uint32_t host, uint64_t bus)
@@ -766,8 +800,10 @@ static void tell(const struct nccl *n)
     if (n->hosts > 1)
         used += (size_t)snprintf(text + used, sizeof text - used, ", %" PRIu32 " hosts", n->hosts);
     if (n->nodes > 1)
-        snprintf(text + used, sizeof text - used, "; %" PRIu32 " copies on %s", n->nodes,
-                 n->rails ? "rails" : "one switch");
+        used += (size_t)snprintf(text + used, sizeof text - used, "; %" PRIu32 " copies on %s",
+                                 n->nodes, n->rails ? "rails" : "one switch");
+    if (n->rings != NULL)
+        snprintf(text + used, sizeof text - used, "; %s", n->rings);
     n->file->list->read = config_arena_text(arena, text, strlen(text));
     used = (size_t)snprintf(text, sizeof text,
                             "speeds as %s's constants; latencies as links.sip_link; GPUs forward "
@@ -796,7 +832,8 @@ static bool check_root(const struct nccl *n)
     if (is_named(n->root, "graphs"))
         return nccl_fault(n, n->root,
                           "a file of NCCL_GRAPH_DUMP_FILE has rings and trees, and no "
-                          "machine; legal: <system>, as of NCCL_TOPO_DUMP_FILE");
+                          "machine; legal: <system>, as of NCCL_TOPO_DUMP_FILE, beside which "
+                          "`rings` names this file");
     if (!is_named(n->root, "system"))
         return nccl_fault(n, n->root, "legal: <system>, as of NCCL_TOPO_DUMP_FILE");
     if (version != NULL && strcmp(version, "1") != 0 && strcmp(version, "2") != 0)
@@ -820,8 +857,8 @@ bool graph_nccl_read(const struct graph_file *file)
     file->loader->arena->failed |= !has_memory;
     if (has_memory)
         n.part_of[0] = NCCL_NONE;
-    const bool read = has_memory && read_parts(&n) && number_gpus(&n) && read_links(&n) &&
-                      read_copies(&n) && put_machine(&n);
+    const bool read = has_memory && read_parts(&n) && number_gpus(&n) && order_gpus(&n) &&
+                      read_links(&n) && read_copies(&n) && put_machine(&n);
     if (read)
         tell(&n);
     free(n.link);

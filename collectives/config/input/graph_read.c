@@ -667,7 +667,7 @@ static bool resolve_files(const struct graph_reader *reader, const struct config
 {
     for (const struct config_node *key = graph->kind == CONFIG_MAPPING ? graph->first : NULL;
          key != NULL; key = key->next) {
-        if (!graph_source_is(key->text) || key->value->kind != CONFIG_SCALAR)
+        if (!graph_source_has_path(key->text) || key->value->kind != CONFIG_SCALAR)
             continue;
         const char *const path = beside(reader->loader, key->value);
         if (path == NULL)
@@ -774,6 +774,9 @@ static const struct config_node *parse_file(struct config_loader *loader, const 
     const struct config_node *const root = config_parse(loader, source, text, bytes);
     *contents = XXH3_64bits(text, bytes);
     free(text);
+    if (root == NULL && loader->errors->count == 0 && !loader->arena->failed)
+        config_error(loader, (struct config_place){source, 1, 1},
+                     "nothing but comments; expected a graph");
     return root;
 }
 

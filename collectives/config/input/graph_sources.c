@@ -33,6 +33,21 @@ bool graph_source_parameter_is(const char *key)
     return false;
 }
 
+bool graph_source_has_path(const char *key)
+{
+    return graph_source_is(key) || strcmp(key, "rings") == 0;
+}
+
+char *graph_file_text(struct config_loader *loader, const char *name, uint32_t *source,
+                      size_t *bytes, uint64_t *contents)
+{
+    *source = config_source_add(loader, &(struct config_source){.name = name, .is_file = true});
+    char *const text = *source > 0 ? config_file_read(loader, *source, name, bytes) : NULL;
+    if (text != NULL)
+        *contents = XXH3_64bits_withSeed(text, *bytes, *contents);
+    return text;
+}
+
 struct decimal graph_millionths(int64_t value)
 {
     struct decimal decimal = {value, 6};
@@ -58,8 +73,12 @@ bool graph_source_read(struct config_loader *loader, const char *path,
                        const struct config_node *graph, const struct config_node *key,
                        struct graph_list *list, uint64_t *contents)
 {
-    struct graph_file file = {
-        .loader = loader, .path = path, .graph = graph, .name = key->value->text, .list = list};
+    struct graph_file file = {.loader = loader,
+                              .path = path,
+                              .graph = graph,
+                              .name = key->value->text,
+                              .list = list,
+                              .contents = contents};
     char quoted[TEXT_QUOTE_BYTES];
     if (key->value->kind != CONFIG_SCALAR || key->value->bytes == 0) {
         config_error(loader, key->value->place, "%s: expected %s: a file; found %s", path,
@@ -72,13 +91,8 @@ bool graph_source_read(struct config_loader *loader, const char *path,
                      path);
         return false;
     }
-    file.source =
-        config_source_add(loader, &(struct config_source){.name = file.name, .is_file = true});
-    char *const text =
-        file.source > 0 ? config_file_read(loader, file.source, file.name, &file.bytes) : NULL;
+    char *const text = graph_file_text(loader, file.name, &file.source, &file.bytes, contents);
     file.text = text;
-    if (text != NULL)
-        *contents = XXH3_64bits_withSeed(text, file.bytes, *contents);
     const bool read = text != NULL && source_table[find_source(key->text)].read(&file);
     free(text);
     return read;

@@ -10,11 +10,13 @@
 #include "collectives/config/input/graph_list.h"
 
 #define GRAPH_SOURCE_NAMES      "nccl", "astra"
-#define GRAPH_SOURCE_PARAMETERS "nodes", "network" /* of nccl */
+#define GRAPH_SOURCE_PARAMETERS "nodes", "network", "rings" /* of nccl */
 
-/* Whether a key of a graph names such a file; whether it is a parameter of one. */
+/* Whether a key of a graph names such a file; whether it is a parameter of one; whether it has a
+ * path. */
 bool graph_source_is(const char *key);
 bool graph_source_parameter_is(const char *key);
+bool graph_source_has_path(const char *key);
 
 /* Puts the machine of the file that `key` names into an empty list, to which classes may have been
  * added; `graph` is the mapping that has the key. *contents takes up the file's hash. The list's
@@ -33,10 +35,19 @@ struct graph_file {
     const char *text;
     size_t bytes;
     struct graph_list *list;
+    uint64_t *contents;
 };
 bool graph_nccl_read(const struct graph_file *file);
 bool graph_astra_read(const struct graph_file *file);
 
+/* The order of GPUs in the first ring of the file that `rings` names, as NCCL_GRAPH_DUMP_FILE
+ * writes it: place[i] of GPU i, of which rank (-1: none) and device are given. *about: what the
+ * file says, in the loader's arena. False: an error is reported. */
+bool graph_nccl_rings(const struct graph_file *file, const struct config_node *rings, uint32_t gpus,
+                      const int64_t *rank, const int64_t *dev, uint32_t *place, const char **about);
+/* The text of a file, whose hash *contents takes up; for free(). NULL: an error is reported. */
+char *graph_file_text(struct config_loader *loader, const char *name, uint32_t *source,
+                      size_t *bytes, uint64_t *contents);
 /* A class with the figures of a file, over which what the graph says goes. */
 uint32_t graph_source_class(struct graph_list *list, const char *name, const struct level *figures);
 /* Millionths as a decimal. */

@@ -265,6 +265,52 @@ static void copies_are_joined(void **state)
     drop(&r);
 }
 
+/* The ring 0 2 1, by rank and, in older dumps, by device: SIP 1 is then what was number 2. */
+static void rings_number_the_sips(void **state)
+{
+    (void)state;
+    static const char host[] = "<system version=\"1\">" CPU(
+        AMD, GPU("0000:11:00.0", "dev=\"5\" rank=\"0\" sm=\"80\"", "")
+                 GPU("0000:12:00.0", "dev=\"6\" rank=\"1\" sm=\"80\"", "")
+                     PCI("0000:20:00.0",
+                         GPU("0000:13:00.0", "dev=\"7\" rank=\"2\" sm=\"80\"", ""))) "</system>";
+    static const char *const gpus[] = {
+        "<gpu rank=\"0\"/><gpu rank=\"2\"/><gpu rank=\"1\"/>",
+        "<net dev=\"0\"/><gpu dev=\"5\"/><gpu dev=\"7\"/><gpu dev=\"6\"/><net dev=\"0\"/>"};
+    struct reading r;
+    char text[600];
+    write_bytes("host.xml", host, sizeof host - 1);
+    const struct graph_list *list = read_good(&r, "{nccl: host.xml}");
+    assert_int_equal(links_between(list, 2, 3), 1); /* stop 3 is the PCIe switch */
+    drop(&r);
+    for (uint32_t i = 0; i < 2; i++) {
+        snprintf(text, sizeof text,
+                 "<graphs version=\"1\"><graph id=\"1\" pattern=\"1\"><channel><gpu rank=\"9\"/>"
+                 "</channel></graph><graph id=\"0\" pattern=\"4\" nchannels=\"2\" "
+                 "speedintra=\"20\"><channel>%s</channel><channel/></graph></graphs>",
+                 gpus[i]);
+        write_bytes("rings.xml", text, strlen(text));
+        list = read_good(&r, "{nccl: host.xml, rings: rings.xml}");
+        assert_int_equal(links_between(list, 1, 3), 1);
+        assert_int_equal(links_between(list, 2, 3), 0);
+        assert_non_null(strstr(list->read, "ring 1 of 2, for which NCCL expects 20 GB/s"));
+        drop(&r);
+    }
+#define RINGS "{nccl: host.xml, rings: bad}"
+    expect_refusal("<system/>", RINGS, "bad:1:1: <system>: legal: <graphs>");
+    expect_refusal("<graphs/>", RINGS, "no ring; legal: <graph pattern=\"4\">");
+    expect_refusal("<graphs><graph pattern=\"4\"><channel><gpu rank=\"3\"/></channel></graph>"
+                   "</graphs>",
+                   RINGS, "the rank or the dev of a GPU");
+    expect_refusal("<graphs><graph pattern=\"4\"><channel><gpu rank=\"0\"/><gpu rank=\"0\"/>"
+                   "</channel></graph></graphs>",
+                   RINGS, "in the ring already");
+    expect_refusal("<graphs><graph pattern=\"4\"><channel><gpu rank=\"0\"/></channel></graph>"
+                   "</graphs>",
+                   RINGS, "some are missing");
+    expect_refusal("<graphs/>", "{nccl: host.xml, rings: [bad]}", "expected rings: a file");
+}
+
 /* ---- ASTRA-sim ------------------------------------------------------------------------------- */
 
 static void networks_of_astra_sim(void **state)
@@ -362,6 +408,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(ranks_come_before_devices, scratch_enter, scratch_leave),
         cmocka_unit_test_setup_teardown(speeds_of_network_ports, scratch_enter, scratch_leave),
         cmocka_unit_test_setup_teardown(copies_are_joined, scratch_enter, scratch_leave),
+        cmocka_unit_test_setup_teardown(rings_number_the_sips, scratch_enter, scratch_leave),
         cmocka_unit_test_setup_teardown(networks_of_astra_sim, scratch_enter, scratch_leave),
         cmocka_unit_test_setup_teardown(bad_files_are_refused, scratch_enter, scratch_leave),
     };
