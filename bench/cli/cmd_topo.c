@@ -98,6 +98,49 @@ static void print_built(const struct hw_config *hw)
         printf("power        %.15g W, and what crosses links and switches\n", built.watts);
 }
 
+/* The way by which what crossed a failed link goes now: "sip 0 N, sip 56 E". */
+static void name_detour(const struct hw_config *hw, uint32_t stop, uint32_t to, char *text,
+                        size_t bytes)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (uint32_t hops = 0; stop != to && hops < hw_stops(hw) && used + 1 < bytes; hops++) {
+        char name[HW_PART_NAME_BYTES];
+        const uint32_t outlet = hw_route_exit(hw, stop, to, 0);
+        used += (size_t)snprintf(text + used, bytes - used, "%s%s", hops > 0 ? ", " : "",
+                                 hw_outer_link_name(hw, stop, outlet, name));
+        stop = hw_hop(hw, stop, outlet).to;
+    }
+}
+
+/* What has failed from the start, and what will. */
+static void print_failed(const struct hw_config *hw, const struct hw_config *before,
+                         const char *when)
+{
+    const struct hw_config *const whole = hw_whole(hw);
+    const char *begin = when;
+    for (uint32_t stop = 0; stop < hw_stops(hw); stop++) {
+        char name[HW_PART_NAME_BYTES], detour[200];
+        if (hw_has_failed(hw, stop) && !hw_has_failed(before, stop)) {
+            printf("%-12s %s, with its links\n", begin, hw_stop_name(hw, stop, name));
+            begin = "";
+        }
+        for (uint32_t outlet = 0; outlet < hw_outlets_of(hw, stop); outlet++) {
+            const struct hw_hop hop = hw_hop(whole, stop, outlet);
+            if (hop.link == HW_LINK_KINDS || hw_has_failed(hw, stop) || hw_has_failed(hw, hop.to) ||
+                hw_hop(hw, stop, outlet).link < HW_LINK_KINDS ||
+                hw_hop(before, stop, outlet).link == HW_LINK_KINDS)
+                continue;
+            detour[0] = '\0';
+            if (!hw_is_switch(hw, hop.to))
+                name_detour(hw, stop, hop.to, detour, sizeof detour);
+            printf("%-12s %s%s%s\n", begin, hw_outer_link_name(hw, stop, outlet, name),
+                   detour[0] != '\0' ? ", now by " : "", detour);
+            begin = "";
+        }
+    }
+}
+
 /* What a file of another program said, and what had to be assumed. */
 static void print_source(const struct config *config)
 {
@@ -124,6 +167,9 @@ static void print_counts(const struct config *config, const struct lp_model *m, 
     print_dims(hw);
     print_channels(hw);
     print_built(hw);
+    print_failed(hw, hw_whole(hw), "failed");
+    if (hw->later != NULL)
+        print_failed(hw->later, hw, "will fail");
     printf("cubes        %u, %u x %u in a SIP\n", hw->sip_count * m->cubes, hw->cube_w, hw->cube_h);
     printf("PEs          %u, %u in a cube:", hw_pe_count(hw), m->pes);
     for (uint32_t i = 0; i < hw->corner_count; i++)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bench/draw/place_text.h"
+#include "hw/topology/broken.h"
 
 /* The figures of a link or a PE; equal ones are joined. */
 enum link_figure {
@@ -424,7 +425,26 @@ static void csv_row(FILE *out, const struct table_size *size, const struct table
     fputc('\n', out);
 }
 
-void link_table_csv(FILE *out, const struct link_table *table)
+static void csv_failed(FILE *out, const struct table_size *size, const struct hw_config *hw)
+{
+    const struct hw_config *const whole = hw_whole(hw);
+    for (uint32_t stop = 0; stop < (whole != hw ? hw_stops(hw) : 0); stop++)
+        for (uint32_t outlet = 0; outlet < hw_outlets_of(hw, stop); outlet++) {
+            const struct hw_hop hop = hw_hop(whole, stop, outlet);
+            char name[HW_PART_NAME_BYTES];
+            if (hop.link == HW_LINK_KINDS || hw_hop(hw, stop, outlet).link < HW_LINK_KINDS)
+                continue;
+            char at[HW_PART_NAME_BYTES];
+            hw_outer_link_name(hw, stop, outlet, name);
+            struct table_row row = {.like = {.kind = "failed"}, .count = 1, .at = at};
+            snprintf(row.like.name, sizeof row.like.name, "%.47s", name);
+            snprintf(at, sizeof at, "%s%" PRIu32, hw_is_switch(hw, stop) ? "x" : "",
+                     hw_is_switch(hw, stop) ? stop - hw->sip_count : stop);
+            csv_row(out, size, &row);
+        }
+}
+
+void link_table_csv(FILE *out, const struct link_table *table, const struct hw_config *hw)
 {
     fputs("collective,algorithm,bytes,time_ns,kind,name,at,count,link_bytes,busy_ns,busy_share,"
           "longest_queue_ns,received_bytes,receiving_ns,sending_ns,start_ns,end_ns,bin_ns",
@@ -435,4 +455,6 @@ void link_table_csv(FILE *out, const struct link_table *table)
     for (size_t i = 0; i < table->size_count; i++)
         for (size_t k = 0; k < table->sizes[i].row_count; k++)
             csv_row(out, &table->sizes[i], &table->sizes[i].rows[k]);
+    for (size_t i = 0; i < table->size_count; i++)
+        csv_failed(out, &table->sizes[i], hw);
 }

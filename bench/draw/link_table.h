@@ -30,6 +30,7 @@ int link_table_add(struct link_table *table, const struct link_table_head *head,
 
 /* Write errors stay in the stream. */
 void link_table_json(FILE *out, const struct link_table *table);
-void link_table_csv(FILE *out, const struct link_table *table);
+/* With a row of the kind "failed" for each link of this machine that has failed from the start. */
+void link_table_csv(FILE *out, const struct link_table *table, const struct hw_config *hw);
 
 #endif

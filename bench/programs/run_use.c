@@ -200,7 +200,7 @@ int run_use_commit(struct run_use *use, const struct result *result, struct cw_e
     int code = CW_OK;
     if (use->links_file.stream != NULL) {
         if (names_csv(use->options->links))
-            link_table_csv(use->links_file.stream, use->table);
+            link_table_csv(use->links_file.stream, use->table, &use->config->hw);
         else
             link_table_json(use->links_file.stream, use->table);
         code = atomic_file_commit(&use->links_file, error);

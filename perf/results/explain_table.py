@@ -93,6 +93,32 @@ CASES += [f"{line} --set faults.slow.{part.replace('.', '=')} --set faults.slow.
           for line, part, sip, percent in SLOW]
 
 
+# One slow cable: the two SIPs of a link, and how much slower.
+CABLES = [
+    ("--algorithm torus_rs_ag --set algorithms.torus_rs_ag.mapper=all_pes --bytes-per-rank 1MiB --set system.sips.count=16", "5-6", 100),
+    ("--algorithm torus_rs_ag --set algorithms.torus_rs_ag.mapper=all_pes --bytes-per-rank 1MiB --set system.sips.count=16", "0-1", 300),
+    ("--algorithm torus_rs_ag --set algorithms.torus_rs_ag.mapper=all_pes --bytes-per-rank 1MiB --set system.sips.count=16", "10->14", 900),
+    ("--algorithm torus_rs_ag --set algorithms.torus_rs_ag.mapper=all_pes --bytes-per-rank 1MiB --set system.sips.count=9", "4-5", 200),
+    ("--algorithm ring_rs_ag --set algorithms.ring_rs_ag.mapper=all_pes --bytes-per-rank 1MiB", "0-1", 100),
+    ("--algorithm ring_rs_ag --set algorithms.ring_rs_ag.mapper=all_pes --bytes-per-rank 1MiB", "1-3", 400),
+    ("--algorithm ring_rs_ag --set algorithms.ring_rs_ag.mapper=pe0_all_cubes --bytes-per-rank 1MiB", "0-2", 200),
+    ("--algorithm ring_rs_ag --set system.sips.topology=ring_1d --set system.sips.count=8 --bytes 1MiB", "3-4", 1900),
+    ("--algorithm direct_rs_ag --set algorithms.direct_rs_ag.mapper=all_pes --bytes-per-rank 1MiB --set system.sips.topology=fully_connected", "0-3", 400),
+    ("--algorithm direct_rs_ag --set algorithms.direct_rs_ag.mapper=all_pes --bytes-per-rank 1MiB --set system.sips.topology=fully_connected", "1->2", 900),
+    ("--algorithm ring_allreduce --bytes 64KiB", "0-1", 1900),
+    ("--algorithm ring_allreduce --bytes 256KiB --set system.sips.topology=ring_1d", "1->2", 1900),
+    ("--algorithm ring_allreduce --bytes 256KiB --set system.sips.topology=ring_1d", "2-3", 1900),
+    ("--algorithm tree_allreduce --bytes 16KiB", "0-1", 1900),
+    ("--algorithm tree_allreduce --bytes 64KiB", "0-2", 1900),
+    ("--bench ccl_broadcast --bytes 64KiB", "0-1", 400),
+    ("--bench ccl_broadcast --bytes 64KiB --set system.sips.topology=ring_1d", "1->2", 900),
+    ("--bench ccl_all_gather --bytes 64KiB", "0-1", 900),
+    ("--bench ccl_all_to_all --bytes 64KiB", "2-3", 900),
+    ("--bench ccl_reduce_scatter --algorithm rings_reduce_scatter --bytes 256KiB", "0-1", 1900),
+]
+CASES += [f"{line} --set faults.slow.links={link} --set faults.slow.slower={percent}" for line, link, percent in CABLES]
+
+
 # Why a prediction is off, by case, found by comparing the path of the faster machine, leg by
 # leg, with the times that were predicted for the same events.
 REASONS = {

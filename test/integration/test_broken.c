@@ -89,6 +89,8 @@ static void a_dead_link_of_a_torus_costs_time_and_no_bit(void **state)
     const long long each = bytes_of(links, "W", 0); /* to SIP 7 */
     assert_true(each > 0);
     assert_int_equal(bytes_of(links, "E", 0), 0);
+    assert_non_null(strstr(links, ",failed,\"sip 0 E\",\"0\",1,0,"));
+    assert_non_null(strstr(links, ",failed,\"sip 1 W\",\"1\",1,0,"));
     assert_int_equal(bytes_of(links, "W", 1), 0);
     assert_int_equal(bytes_of(links, "N", 0) + bytes_of(links, "S", 0), 3 * each);
     assert_int_equal(bytes_of(links, "N", 1) + bytes_of(links, "S", 1), 3 * each);
@@ -96,6 +98,16 @@ static void a_dead_link_of_a_torus_costs_time_and_no_bit(void **state)
     free(links);
     json_decref(whole);
     json_decref(broken);
+}
+
+static void topo_shows_what_has_failed_and_the_way_round_it(void **state)
+{
+    (void)state;
+    struct run_output output = run_line(0, "topo " TORUS DEAD);
+    assert_non_null(strstr(output.out,
+                           "failed       sip 0 E, now by sip 0 N, sip 56 E, sip 57 S\n"
+                           "             sip 1 W, now by sip 1 N, sip 57 W, sip 56 S\n"));
+    run_output_free(&output);
 }
 
 static void a_failed_sip_is_no_rank(void **state)
@@ -355,6 +367,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_dead_link_of_a_torus_costs_time_and_no_bit),
+        cmocka_unit_test(topo_shows_what_has_failed_and_the_way_round_it),
         cmocka_unit_test(a_failed_sip_is_no_rank),
         cmocka_unit_test(threads_and_rollbacks_change_nothing),
         cmocka_unit_test(a_link_that_fails_during_a_run),
