@@ -206,7 +206,9 @@ static double budget_of(struct equal_cost *equal, uint32_t point)
         config_arena_alloc(equal->loader->scratch, (study->axis_count + 1) * sizeof *at);
     for (uint32_t a = 0; a < study->axis_count && at != NULL; a++)
         at[a] = equal->of[a] != UINT32_MAX ? equal->of[a] : study->points[point].at[a];
-    const struct machine_cost cost = at == NULL ? (struct machine_cost){0} : cost_at(equal, at);
+    struct machine_cost cost = {0};
+    if (at != NULL)
+        cost = cost_at(equal, at);
     if (cost.known && cost.all > 0)
         return cost.all;
     fail_point(equal, point,

@@ -97,14 +97,12 @@ static void fill_links(const struct config_tree *tree, struct hw_config *hw)
     const struct config_value *const topology = config_machine_value(tree, "system.sips.topology");
     const struct levels *const levels = topology->levels;
     const struct graph_list *const graph = topology->graph != NULL ? &topology->graph->list : NULL;
-    for (uint32_t kind = 0; kind < HW_LINK_KINDS; kind++) {
-        const uint32_t class = kind - HW_LINK_CLASS_1; /* large for a kind that is no class */
-        fill_link(tree, kind,
-                  levels != NULL && class < levels->count   ? &levels->at[class]
-                  : graph != NULL && class < graph->classes ? &graph->class[class].figures
-                                                            : NULL,
-                  hw);
-    }
+    for (uint32_t kind = 0; kind < HW_LINK_KINDS; kind++)
+        fill_link(tree, kind, NULL, hw);
+    for (uint32_t i = 0; levels != NULL && i < levels->count; i++)
+        fill_link(tree, HW_LINK_CLASS_1 + i, &levels->at[i], hw);
+    for (uint32_t i = 0; graph != NULL && i < graph->classes; i++)
+        fill_link(tree, HW_LINK_CLASS_1 + i, &graph->class[i].figures, hw);
 }
 
 /* A kind of switches; NULL: there is none of this number. */

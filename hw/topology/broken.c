@@ -410,7 +410,7 @@ static bool route_to(const struct search *s, uint32_t to, char why[HW_CUT_OFF_BY
     for (uint32_t stop = 0; stop < b->stops; stop++) {
         if (s->trail[stop] != NEVER)
             continue;
-        if (s->length[stop] == NEVER && stop < b->whole.sip_count) {
+        if (stop < b->whole.sip_count && s->length[stop] == NEVER) {
             char cut[HW_CUT_OFF_BYTES / 2] = "", rest[HW_CUT_OFF_BYTES / 2] = "";
             name_some(b, s, false, cut, sizeof cut);
             name_some(b, s, true, rest, sizeof rest);
