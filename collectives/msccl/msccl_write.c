@@ -468,6 +468,11 @@ int msccl_write(FILE *stream, const struct schedule *schedule, char fit[MSCCL_FI
             "%s loads and stores in other ranks' memories, and MSCCL XML files have "
             "sends and receives alone",
             schedule->name);
+    if (schedule->trees > 0)
+        return cw_error_set(error, CW_USAGE,
+                            "%s goes through switches that reduce, and MSCCL XML files have sends "
+                            "and receives between ranks alone",
+                            schedule->name);
     const struct cut cut = best_cut(&w, &figures);
     msccl_fit(schedule, &figures, &fits);
     print_head(stream, schedule, figures.channels, msccl_fit_text(&fits, text, sizeof text));

@@ -180,6 +180,27 @@ static void other_machines_are_refused_with_the_reason(void **state)
             fail_msg("run %s says\n%sand not '%s'", cases[i].args, output.err, cases[i].says);
         run_output_free(&output);
     }
+    struct run_output file =
+        run_line(2, "topo --preset h100_8 --algorithm switch_all_reduce --xml %s/no.xml", folder);
+    assert_non_null(strstr(file.err, "goes through switches that reduce, and MSCCL XML files"));
+    run_output_free(&file);
+}
+
+/* Of four trees one is lost: with a link from the start, the others do; with one that fails during
+ * the run, the run ends. */
+static void links_that_fail_are_in_no_tree(void **state)
+{
+    (void)state;
+    static const char line[] = "run --preset h100_8 --algorithm switch_all_reduce --bytes 64KiB "
+                               "--verify-data --set faults.x.links=0-nvswitch.0 --set "
+                               "faults.x.failed=%s";
+    struct run_output output = run_line(0, line, "true");
+    assert_non_null(strstr(output.out, "0 OK"));
+    run_output_free(&output);
+    output = run_line(3, line, "{\"at_ns\":100}");
+    assert_non_null(strstr(output.err, "IpcqLinkDown: link 'sip 0 E', from sip 0 to switch "
+                                       "nvswitch.0, failed at 100.000 ns"));
+    run_output_free(&output);
 }
 
 int main(void)
@@ -189,6 +210,7 @@ int main(void)
         cmocka_unit_test(every_mode_and_thread_is_the_same_run),
         cmocka_unit_test(large_all_reduces_are_near_their_bounds),
         cmocka_unit_test(other_machines_are_refused_with_the_reason),
+        cmocka_unit_test(links_that_fail_are_in_no_tree),
     };
     return cmocka_run_group_tests_name("switches", tests, make_folder, remove_folder);
 }
