@@ -459,6 +459,49 @@ static bool keeps_route(const struct hw_config *hw, const struct hw_fold *fold,
     return is_like(&down, &down2) && down2.to == turned(digit, down.to);
 }
 
+/* Whether the links of a SIP, and its ways in global directions, are those of the turned SIP. */
+static bool keeps_links(const struct hw_config *hw, const struct hw_fold_digit *digit, uint32_t sip)
+{
+    const struct hw_topology_ops *const t = hw->sip_topology;
+    const uint32_t sip2 = turned(digit, sip);
+    uint32_t to, to2;
+    for (uint32_t outlet = 0; outlet < hw_outlets(hw); outlet++) {
+        const struct hw_hop hop = hw_hop(hw, sip, outlet), hop2 = hw_hop(hw, sip2, outlet);
+        if (hop.link == HW_LINK_KINDS && hop2.link == HW_LINK_KINDS)
+            continue;
+        if (!is_like(&hop, &hop2) || hw_is_switch(hw, hop.to) != hw_is_switch(hw, hop2.to) ||
+            (!hw_is_switch(hw, hop.to) &&
+             (hop2.to != turned(digit, hop.to) || hop.back != hop2.back)))
+            return false;
+    }
+    for (enum hw_port port = 0; t->lines != HW_SIP_LINES_NONE && port < HW_PORTS; port++) {
+        const bool leads = t->neighbour(hw, sip, port, &to);
+        if (t->neighbour(hw, sip2, port, &to2) != leads ||
+            (leads && t->global_exit(hw, sip, port) != t->global_exit(hw, sip2, port)))
+            return false;
+    }
+    return true;
+}
+
+/* Where one SIP's links and routes need not be like another's, turns are known only from a
+ * comparison of all of them. */
+enum { COMPARED_MAX = 1024 };
+static bool may_keep_irregular(const struct hw_config *hw, char why[HW_FOLD_WHY_BYTES])
+{
+    const struct hw_topology_ops *const t = hw->sip_topology;
+    if (t->hashes)
+        snprintf(why, HW_FOLD_WHY_BYTES,
+                 "%s: a hash of PEs chooses its routes, so they do not commute with turns",
+                 t->name);
+    else if (hw_switches(hw) > 0)
+        snprintf(why, HW_FOLD_WHY_BYTES,
+                 "%s: its switches, which need not be alike, are not compared", t->name);
+    else if (hw->sip_count > COMPARED_MAX)
+        snprintf(why, HW_FOLD_WHY_BYTES, "%s: routes of more than %d SIPs are not compared",
+                 t->name, COMPARED_MAX);
+    return why[0] == '\0';
+}
+
 enum { ROUTES_SAMPLED = 16 }; /* SIPs from which, and to which */
 
 bool hw_fold_keeps(const struct hw_config *hw, const struct hw_fold *fold,
@@ -469,7 +512,18 @@ bool hw_fold_keeps(const struct hw_config *hw, const struct hw_fold *fold,
         return true;
     if (!keeps_parameters(hw, fold, why))
         return false;
-    const uint32_t sample = fold->of < ROUTES_SAMPLED ? fold->of : ROUTES_SAMPLED;
+    const bool is_irregular = hw->sip_topology->is_irregular;
+    if (is_irregular && !may_keep_irregular(hw, why))
+        return false;
+    const uint32_t sample = is_irregular || fold->of < ROUTES_SAMPLED ? fold->of : ROUTES_SAMPLED;
+    for (uint32_t d = 0; d < fold->count; d++)
+        for (uint32_t sip = 0; is_irregular && is_turned(&fold->digit[d]) && sip < fold->of; sip++)
+            if (!keeps_links(hw, &fold->digit[d], sip)) {
+                snprintf(why, HW_FOLD_WHY_BYTES,
+                         "%s: the links of SIP %" PRIu32 " are not those of SIP %" PRIu32,
+                         hw->sip_topology->name, turned(&fold->digit[d], sip), sip);
+                return false;
+            }
     for (uint32_t d = 0; d < fold->count; d++)
         for (uint32_t i = 0; is_turned(&fold->digit[d]) && i < sample * sample; i++) {
             const uint32_t sip = (uint32_t)((uint64_t)(i / sample) * fold->of / sample);

@@ -122,6 +122,7 @@ void hw_fold_set_step(struct hw_fold *fold, uint32_t digit, uint32_t step);
 
 /* Whether the machine is the same after each turn of the fold: parameters of single SIPs (jitter,
  * slow parts), and routes. The routes are those between a sample of SIPs; unit tests compare all.
+ * Of graphs and of machines with failed parts all links and all routes are compared.
  * False: `why` says what differs. */
 enum { HW_FOLD_WHY_BYTES = 200 };
 bool hw_fold_keeps(const struct hw_config *hw, const struct hw_fold *fold,

@@ -4,10 +4,12 @@
  * switches, directions and cables of the machine are the same afterwards. What single SIPs have is
  * found.
  */
+#include "test/support/random_graph.h"
 #include "test/support/test_hw_support.h"
 #include "test/support/test_machines.h"
 
 #include "hw/faults.h"
+#include "hw/topology/broken.h"
 #include "hw/topology/fold.h"
 
 /* ---- each fold of each machine --------------------------------------------------------------- */
@@ -419,6 +421,64 @@ static void sips_that_are_listed_narrow_the_fold(void **state)
     free(late);
 }
 
+static bool some_fold_keeps(const struct hw_config *hw, char why[HW_FOLD_WHY_BYTES])
+{
+    struct hw_fold fold;
+    bool kept = false;
+    for (uint32_t number = 0; !kept && hw_fold_candidate(hw, number, &fold); number++) {
+        assert_true(fold.sips < fold.of);
+        kept = hw_fold_keeps(hw, &fold, why);
+    }
+    return kept;
+}
+
+/* Of a ring of 65 SIPs that is listed (no way round is as long as the other): a turn keeps it,
+ * unless one link far from any sample is of another class, a policy hashes, or there are switches.
+ */
+static void all_links_and_routes_of_graphs_are_compared(void **state)
+{
+    (void)state;
+    static struct random_graph r;
+    char why[HW_GRAPH_WHY_BYTES], why_not[HW_FOLD_WHY_BYTES];
+    for (uint32_t what = 0; what < 4; what++) {
+        r = (struct random_graph){.given = {.sips = 65, .links = r.link}};
+        r.given.policy = what == 2 ? HW_ROUTES_MINIMAL : HW_ROUTES_LISTED;
+        for (uint32_t sip = 0; sip < 65; sip++)
+            add_link(&r, sip, (sip + 1) % 65, false);
+        for (uint32_t i = 0; i < 65; i++)
+            r.link[i].from.port = HW_PORT_E, r.link[i].to.port = HW_PORT_W;
+        if (what == 1)
+            r.link[1].link = r.link[1].back = HW_LINK_SIO;
+        r.given.switches = what == 3;
+        for (uint32_t sip = 0; what == 3 && sip < 65; sip++)
+            add_link(&r, sip, 65, false);
+        struct hw_topology_ops *const graph = hw_graph_create(&r.given, why);
+        assert_non_null(graph);
+        const struct hw_config base = default_machine(), hw = graph_of(&base, graph, &r.given);
+        static const char *const reasons[] = {"", "the links of SIP", "a hash of PEs",
+                                              "its switches, which need not be alike"};
+        assert_int_equal(some_fold_keeps(&hw, why_not), what == 0);
+        assert_non_null(strstr(why_not, reasons[what]));
+        hw_graph_free(graph);
+    }
+}
+
+/* A failed link between SIPs that no sample asks for. */
+static void failed_links_are_kept_by_no_turn(void **state)
+{
+    (void)state;
+    struct hw_config hw = machine(&hw_torus_2d, 64);
+    const struct hw_failed_link link = {.stop = 9, .outlet = HW_PORT_E};
+    const struct hw_failures failures = {.links = &link, .link_count = 1};
+    char why[HW_CUT_OFF_BYTES], why_not[HW_FOLD_WHY_BYTES];
+    assert_true(some_fold_keeps(&hw, why_not));
+    struct hw_topology_ops *const broken = hw_broken_create(&hw, &failures, why);
+    assert_non_null(broken);
+    hw.sip_topology = broken;
+    assert_false(some_fold_keeps(&hw, why_not));
+    hw_broken_free(broken);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -431,6 +491,8 @@ int main(void)
         cmocka_unit_test(behind_one_switch_factors_turn_by_themselves),
         cmocka_unit_test(a_fold_is_narrowed_to_the_least_steps_that_keep_slow_sips),
         cmocka_unit_test(routes_of_one_sip_that_differ_are_named),
+        cmocka_unit_test(all_links_and_routes_of_graphs_are_compared),
+        cmocka_unit_test(failed_links_are_kept_by_no_turn),
         cmocka_unit_test(jitter_that_is_drawn_or_of_one_sip_is_named),
         cmocka_unit_test(sips_that_are_listed_narrow_the_fold),
         cmocka_unit_test(slow_parts_of_all_sips_fold_and_a_slow_link_does_not),
