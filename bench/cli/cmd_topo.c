@@ -12,6 +12,7 @@
 
 #include "bench/output/atomic_file.h"
 #include "bench/cli/cli.h"
+#include "bench/draw/graph_file.h"
 #include "bench/draw/picture_format.h"
 #include "bench/programs/run_use.h"
 #include "collectives/config/config_load.h"
@@ -284,6 +285,20 @@ static int draw(const char *path, enum picture_format format, const struct confi
     return code;
 }
 
+static int write_graph(const char *path, const struct hw_config *hw, struct cw_error *error)
+{
+    if (strcmp(path, "-") == 0)
+        return graph_file_write(stdout, hw, error);
+    struct atomic_file file = {0};
+    int code = atomic_file_open(&file, path, error);
+    if (code == CW_OK)
+        code = graph_file_write(file.stream, hw, error);
+    if (code == CW_OK)
+        code = atomic_file_commit(&file, error);
+    atomic_file_discard(&file);
+    return code;
+}
+
 /* The schedule of the configured algorithm. NULL: it is none, or cannot be made. */
 static struct schedule *schedule_of(const struct ccl_algorithm *algorithm,
                                     const struct ccl_call *call, struct cw_error *error)
@@ -403,6 +418,8 @@ static int topo(const struct run_options *options, const struct config *config,
     for (uint32_t format = 0; format < PICTURE_FORMATS; format++)
         if (options->drawn[format] != NULL)
             return draw(options->drawn[format], format, config, error);
+    if (options->graph != NULL)
+        return write_graph(options->graph, &config->hw, error);
     if (options->xml != NULL)
         return write_xml(options, config, error);
     uint64_t pairs;

@@ -520,12 +520,12 @@ int topo_options_finish(struct option_parse *parse, struct cw_error *error)
 {
     const struct run_options *const run = parse->values;
     char quoted[TEXT_QUOTE_BYTES];
-    int shown = (run->path_from != NULL) + (run->xml != NULL);
+    int shown = (run->path_from != NULL) + (run->xml != NULL) + (run->graph != NULL);
     for (int format = 0; format < PICTURE_FORMATS; format++)
         shown += run->drawn[format] != NULL;
     if (shown > 1)
         return cw_error_set(error, CW_USAGE,
-                            "--path, --svg, --dot, --gexf and --xml exclude each other");
+                            "--path, --svg, --dot, --gexf, --graph and --xml exclude each other");
     if (run->path_from != NULL && run->path_to == NULL)
         return cw_error_set(error, CW_USAGE, "--path needs two PEs: --path 0.0.0 1.0.0");
     if (run->path_from == NULL && run->path_to != NULL)

@@ -465,6 +465,8 @@ const struct option_row option_rows[] = {
     {"gexf", 0, OPTION_OUTPUT, COMMAND_TOPO, "FILE",
      "the same as GEXF 1.3, for Gephi or NetworkX; - for standard output",
      RUN(drawn[PICTURE_GEXF])},
+    {"graph", 0, OPTION_OUTPUT, COMMAND_TOPO, "FILE",
+     "write the machine as a graph file, which gives it again; - for standard output", RUN(graph)},
     {"xml", 0, OPTION_OUTPUT, COMMAND_TOPO, "FILE",
      "write the algorithm's schedule as MSCCL XML; - for standard output", RUN(xml)},
     {"keys", 0, OPTION_SET, COMMAND_CONFIG, NULL, "list every key, and what is legal, instead",

@@ -156,7 +156,7 @@ struct run_options {
     const char *path_from, *path_to; /* of `topo --path A B`; NULL: none */
     const char
         *drawn[PICTURE_FORMATS]; /* --svg, --dot, --gexf FILE of `topo` and `run`; NULL: not */
-    const char *xml;             /* of `topo --xml FILE` */
+    const char *xml, *graph;     /* of `topo --xml FILE`, `topo --graph FILE` */
     const char *list;            /* of `list WHAT` */
     bool keys;                   /* of `config --keys` */
     bool verbose;                /* of `check --verbose` */

@@ -7,6 +7,7 @@
 
 #include "collectives/config/config_tree.h"
 #include "hw/sip_walk.h"
+#include "hw/topology/graph.h"
 #include "partition/sip_parts.h"
 
 /* Levels, where the structure shows none: about as many groups as SIPs in each, as METIS cuts them.
@@ -25,11 +26,19 @@ static void split_by_metis(const struct hw_config *hw, struct hw_sip_levels *lev
     free(group);
 }
 
+/* Routes along dimensions: the graph's orders are theirs, as in a built-in topology. */
+static bool goes_by_dims(const struct hw_config *hw)
+{
+    enum hw_route_policy policy;
+    uint64_t seed;
+    return hw_graph_policy(hw, &policy, &seed) && policy == HW_ROUTES_DIMENSION_ORDER;
+}
+
 void config_find_orders(struct config *config)
 {
     struct config_tree *const tree = config->tree;
     struct hw_config *const hw = &config->hw;
-    if (!hw->sip_topology->is_irregular)
+    if (!hw->sip_topology->is_irregular || goes_by_dims(hw))
         return;
     const size_t walks = hw->sip_count > HW_WALK_SIPS_MAX ? 1 : HW_WALKS_MAX;
     struct hw_sip_orders *const orders = config_arena_alloc(&tree->arena, sizeof *orders);

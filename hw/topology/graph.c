@@ -224,6 +224,7 @@ static void put_outlets(struct graph_building *b)
                            outlet_of_slot(&b->slots, b->place[i].port, b->place[i].slot))
                 : graph_at(g, from->stop, filled[from->stop - g->sips]++);
         outlet->listed = i / 2;
+        outlet->is_from = i % 2 == 0;
         outlet->hop.link = i % 2 == 0 ? link->link : link->back;
         outlet->hop.to = to->stop;
         outlet->hop.in = to->stop < g->sips ? b->place[i ^ 1].port : HW_PORT_NONE;
@@ -466,6 +467,7 @@ struct hw_topology_ops *hw_graph_create(const struct hw_graph_given *given,
     g->ops.key_at = given->policy == HW_ROUTES_VALIANT ? graph_key_at : NULL;
     g->sips = given->sips;
     g->switches = given->switches;
+    g->policy = given->policy;
     const bool built = build(&b);
     free(b.place);
     free(b.outlet);
@@ -474,6 +476,25 @@ struct hw_topology_ops *hw_graph_create(const struct hw_graph_given *given,
         return &g->ops;
     hw_graph_free(&g->ops);
     return NULL;
+}
+
+bool hw_graph_policy(const struct hw_config *hw, enum hw_route_policy *policy, uint64_t *seed)
+{
+    if (hw->sip_topology->exit != graph_exit)
+        return false;
+    *policy = graph_of(hw)->policy;
+    *seed = graph_of(hw)->routes.seed;
+    return true;
+}
+
+bool hw_graph_place(const struct hw_config *hw, uint32_t stop, uint32_t outlet, uint32_t *place,
+                    bool *is_from)
+{
+    if (hw->sip_topology->exit != graph_exit)
+        return false;
+    *place = graph_at(graph_of(hw), stop, outlet)->listed;
+    *is_from = graph_at(graph_of(hw), stop, outlet)->is_from;
+    return true;
 }
 
 void hw_graph_free(struct hw_topology_ops *graph)

@@ -55,4 +55,10 @@ struct hw_topology_ops *hw_graph_create(const struct hw_graph_given *given,
                                         char why[HW_GRAPH_WHY_BYTES]);
 void hw_graph_free(struct hw_topology_ops *graph);
 
+/* How a machine's graph was listed. False: it is no graph; nothing is written. */
+bool hw_graph_policy(const struct hw_config *hw, enum hw_route_policy *policy, uint64_t *seed);
+/* The place in the list of an outlet's link, and whether it is listed from that end. */
+bool hw_graph_place(const struct hw_config *hw, uint32_t stop, uint32_t outlet, uint32_t *place,
+                    bool *is_from);
+
 #endif

@@ -12,6 +12,7 @@
 struct graph_outlet {
     struct hw_hop hop; /* hop.link == HW_LINK_KINDS: none */
     uint32_t listed;
+    bool is_from; /* it is listed from this stop on */
     char name[HW_OUTLET_NAME_BYTES];
 };
 
@@ -54,6 +55,7 @@ struct graph {
     struct graph_outlet *outlet;
     struct hw_sip_dims dims;
     bool *ends; /* [sips]; NULL: none */
+    enum hw_route_policy policy;
     struct graph_routes routes;
 };
 
