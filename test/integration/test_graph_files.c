@@ -142,7 +142,7 @@ static uint32_t write_graph(const char *path, uint64_t *rng)
         fputs(", to: ", file);
         put_stop(file, sips, to);
         fprintf(file, ", cables: %u%s%s}\n", 1 + draw(rng, 2),
-                draw(rng, 3) == 0 ? ", class: slow" : "",
+                i == 1 || draw(rng, 3) == 0 ? ", class: slow" : "",
                 i >= stops && draw(rng, 3) == 0 ? ", one_way: true" : "");
     }
     if (policy == 3)
