@@ -20,6 +20,7 @@ try() {
 round_from() {
     export PARALLEL_SEED=$1 EXPLORE_SEED=$1 FAULTS_SEED=$1 HARSH_SEED=$1 TIES_SEED=$1
     export MESSAGES_SEED=$1 PROGRAM_SEED=$1 STEP_SEED=$1 FOLD_SEED=$1 BROKEN_SEED=$1
+    export GRAPH_SEED=$1
     try env EXPLORE_SEEDS=$((200000 * scale)) build/explore/test/stress/test_explore
     try env EXPLORE_SEEDS=$((20000 * scale)) build/explore-asan/test/stress/test_explore
     try env HARSH_SEEDS=$((200000 * scale)) build/explore/test/stress/test_explore_harsh
@@ -44,6 +45,8 @@ round_from() {
     try env STEP_SEEDS=$((100 * scale)) build/tsan/test/unit/workload/test_workload_programs
     try env CUBEWARP=build/check/cubewarp BROKEN_SEEDS=$((300 * scale)) \
         build/check/test/integration/test_broken
+    try env CUBEWARP=build/check/cubewarp GRAPH_SEEDS=$((1000 * scale)) \
+        build/check/test/integration/test_graph_files
     try env HARSH_SEEDS=$((1000 * scale)) build/check/test/unit/core/test_core_harsh
     try env HARSH_SEEDS=$((200 * scale)) build/asan/test/unit/core/test_core_harsh
     try env HARSH_SEEDS=$((50 * scale)) build/tsan/test/unit/core/test_core_harsh
@@ -52,6 +55,8 @@ rounds=${NIGHTLY_ROUNDS:-1}
 round_from "$seed"
 try env FOLD_SIZES=30 build/check/test/unit/collectives/test_fold_rules
 try env CUBEWARP=build/check/cubewarp BOUNDS_EVERY=1 build/check/test/integration/test_bounds
+try env CUBEWARP=build/check/cubewarp GRAPH_RUNS=all build/check/test/integration/test_graph_files
+try env GRAPH_PODS=64 build/check/test/unit/hw/test_hw_graph
 try env CUBEWARP=build/check/cubewarp GROUPS_EVERY=1 \
     build/check/test/integration/test_group_algorithms
 try env CUBEWARP=build/check/cubewarp GROUPS_EVERY=1 build/check/test/integration/test_group_times
