@@ -190,7 +190,8 @@ static void a_place_outside_the_machine_is_refused(void **state)
 static void options_that_would_do_nothing_are_refused(void **state)
 {
     (void)state;
-    static const char one[] = "--path, --svg, --dot, --gexf, --graph and --xml exclude each other\n";
+    static const char one[] =
+        "--path, --svg, --dot, --gexf, --graph and --xml exclude each other\n";
     static const char *const lines[][2] = {
         {"topo --svg /tmp/cubewarp-none.svg --path 0.0.0 1.0.0", one},
         {"topo --xml - --svg /tmp/cubewarp-none.svg", one},
