@@ -422,9 +422,13 @@ static struct lp_cause_entry read_entry(const struct cause_log *log, uint32_t lp
     if (log->whole != log->model) {
         turn_entry(log, lp, turn, &entry);
     } else if (log->model != NULL) {
-        const uint32_t sip = sip_of(log->model, lp, entry.to_lp);
-        entry.entity = lp_originator(log->model, entry.entity, sip);
-        entry.by_entity = lp_originator(log->model, entry.by_entity, sip);
+        const struct lp_model *const m = log->model;
+        const bool on = lp >= m->lps.first_switch && entry.to_lp >= m->lps.first_switch;
+        const uint32_t sip = on ? 0 : sip_of(m, lp, entry.to_lp);
+        entry.entity = lp_originator(m, entry.entity, sip);
+        entry.by_entity = on && entry.by_number == entry.number
+                              ? entry.entity
+                              : lp_originator(m, entry.by_entity, sip);
     }
     return entry;
 }

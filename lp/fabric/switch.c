@@ -69,10 +69,11 @@ static void leave_switch(const struct switch_view *view, struct lp_sender sender
     lp_check_left(ctx, m, transfer, view->stop, outlet,
                   flight->tau_ps - hw_hop_ps(&m->hw, hop.link, hop.to));
     if (to_switch) {
-        lp_forward_out(
-            ctx, lp_of_switch(m, hop.to - m->hw.sip_count), LP_EVENT_TRANSFER, sender,
-            lp_entity_seen(m, sender.entity, ahead, lp_sip_ahead(m, hop.to, dst_sip, transfer)),
-            transfer, flight);
+        const uint32_t then = lp_sip_ahead(m, hop.to, dst_sip, transfer);
+        /* causes name what goes from switch to switch as SIP 0 sees it */
+        const struct lp_sender noted = {lp_entity_seen(m, sender.entity, ahead, 0), sender.number};
+        lp_forward_out(ctx, lp_of_switch(m, hop.to - m->hw.sip_count), LP_EVENT_TRANSFER, noted,
+                       lp_entity_seen(m, sender.entity, ahead, then), transfer, flight);
         return;
     }
     lp_move_transfer(m, hop.to, transfer);
