@@ -1,7 +1,7 @@
 /*
- * graph_parts.h: a graph as graph.c has built it, for graph_routes.c. Outlets of a SIP are slots by
- * port: slot k of a port has the same number in all SIPs, 0 to 3 for the first of each port. Those
- * of a switch are its links, by the stop that they lead to.
+ * graph_parts.h: a graph as graph.c builds it, with graph_dims.c and graph_routes.c. Outlets of a
+ * SIP are slots by port: slot k of a port has the same number in all SIPs, 0 to 3 for the first of
+ * each port. Those of a switch are its links, by the stop that they lead to.
  */
 #ifndef HW_GRAPH_PARTS_H
 #define HW_GRAPH_PARTS_H
@@ -95,17 +95,18 @@ struct graph_building {
     uint32_t *used;            /* [sips * (HW_PORTS + 1)] links at each port; and links dealt out */
 };
 
-/* The outlet by which a SIP leaves along a dimension, towards a place in it (graph.c). */
+/* ---- graph_dims.c ---------------------------------------------------------------------------- */
+
+/* Fills g->dims from the sizes that are given. False: `why` says which dimension is not joined. */
+bool graph_find_dims(struct graph_building *b);
+/* The outlet by which a SIP leaves along a dimension, towards a place in it. */
 uint32_t graph_outlet_along(const struct graph_building *b, const struct hw_sip_dim *dim,
                             uint32_t sip, uint32_t place);
 /* The switch that a SIP shares with the SIPs that differ from it in this dimension alone, and with
  * no others; UINT32_MAX: none. */
 uint32_t graph_switch_of(const struct graph_building *b, const struct hw_sip_dim *dim,
                          uint32_t sip);
-/* A stop as the list names it. Returns text. */
 enum { GRAPH_STOP_NAME_BYTES = 48 };
-const char *graph_stop_name(const struct graph_building *b, uint32_t stop,
-                            char text[GRAPH_STOP_NAME_BYTES]);
 
 /* ---- graph_routes.c -------------------------------------------------------------------------- */
 

@@ -441,6 +441,18 @@ static uint32_t touch(struct search *s, uint32_t active)
     return touched;
 }
 
+/* A stop as the list names it. */
+static const char *graph_stop_name(const struct graph_building *b, uint32_t stop,
+                                   char text[GRAPH_STOP_NAME_BYTES])
+{
+    if (b->given->stop_name != NULL)
+        return b->given->stop_name(b->given->names, stop, text, GRAPH_STOP_NAME_BYTES);
+    const bool is_sip = stop < b->g->sips;
+    snprintf(text, GRAPH_STOP_NAME_BYTES, "%s %" PRIu32, is_sip ? "SIP" : "switch",
+             is_sip ? stop : stop - b->g->sips);
+    return text;
+}
+
 /* Finds the ways of all stops to the group of SIPs from place `base` on. */
 static bool route_to_some(struct search *s, uint32_t base)
 {
