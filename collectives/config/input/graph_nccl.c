@@ -34,9 +34,10 @@ struct nccl_part {
     uint32_t number; /* of its kind; of a GPU its SIP */
     uint32_t host;
     uint64_t bus;
-    const struct xml_element *element; /* <gpu>, <pci>, <cpu>, <nic> */
-    int64_t order;                     /* of a GPU: its rank, or its device */
-    int64_t link;                      /* speed of its NVLink or xGMI; of a CPU to others */
+    const struct xml_element
+        *element;  /* <gpu>, <pci>, <cpu>, <nic>; of a GPU without <gpu> <pci> */
+    int64_t order; /* of a GPU: its rank, its device, or its bus */
+    int64_t link;  /* speed of its NVLink or xGMI; of a CPU to others */
 };
 
 struct nccl_link {
@@ -62,8 +63,9 @@ struct nccl {
     uint32_t *part_of; /* [elements] of <pci>, <cpu>, <nic>; NCCL_NONE: nothing */
     uint64_t *host;    /* [elements] hashes of hosts */
     uint32_t hosts, count[NCCL_SWITCHES + 1];
-    bool is_amd, has_rank, has_speed; /* GPUs have gcn; have ranks; all PCI links have a speed */
-    uint32_t absent, unknown;         /* links to GPUs that are not there; elements passed over */
+    bool is_amd, has_gpu, has_rank; /* GPUs have gcn or xGMI; are <gpu>, not <pci>; have ranks */
+    bool has_speed;                 /* all PCI links have a speed */
+    uint32_t absent, unknown;       /* links to GPUs that are not there; elements passed over */
     const char *first_unknown;
     /* classes by name and speed */
     struct {
@@ -167,9 +169,13 @@ static int64_t nvlink_speed(int64_t sm)
     return table[i].speed;
 }
 
-/* Of one xGMI link, by the architecture, "gfx942", "908" (RCCL's src/graph/topo.h). */
+/* Of one xGMI link, by the architecture, "gfx942", "908" (RCCL's src/graph/topo.h). Old files do
+ * not have it.
+ */
 static int64_t xgmi_speed(const char *gcn)
 {
+    if (gcn == NULL)
+        return 24 * GBS;
     if (begins(gcn, "gfx"))
         gcn += 3;
     if (begins(gcn, "90a") || begins(gcn, "910"))
@@ -191,6 +197,9 @@ static int64_t lane_speed(const char *text)
             return table[i].speed;
     return 0;
 }
+
+/* Of a port, whose speed is in Mbit/s. */
+static int64_t net_speed(int64_t mbits) { return (mbits > 0 ? mbits : 10000) * (GBS / 8000); }
 
 /* Between two CPUs. */
 static bool cpu_speed(const struct nccl *n, const struct xml_element *cpu, int64_t *speed)
@@ -289,7 +298,6 @@ static bool pci_speed(struct nccl *n, const struct xml_element *pci, int64_t *sp
 static bool add_gpu(struct nccl *n, const struct xml_element *gpu, uint64_t bus, uint32_t above,
                     int64_t speed)
 {
-    const char *const gcn = xml_attribute(gpu, "gcn");
     int64_t sm;
     if (n->has_rank && xml_attribute(gpu, "rank") == NULL)
         return true; /* not of the job, as in NCCL */
@@ -301,7 +309,19 @@ static bool add_gpu(struct nccl *n, const struct xml_element *gpu, uint64_t bus,
     if (!nccl_number(n, gpu, n->has_rank ? "rank" : "dev", 0, INT32_MAX, INT64_MIN, &own->order) ||
         !nccl_number(n, gpu, "sm", 0, INT32_MAX, 0, &sm))
         return false;
-    own->link = gcn != NULL ? xgmi_speed(gcn) : nvlink_speed(sm);
+    own->link = n->is_amd ? xgmi_speed(xml_attribute(gpu, "gcn")) : nvlink_speed(sm);
+    return add_link(n, part, above, speed, speed, "pci");
+}
+
+/* In a file without <gpu>: one of a class of displays or accelerators. */
+static bool add_pci_gpu(struct nccl *n, const struct xml_element *pci, uint64_t bus, uint32_t above,
+                        int64_t speed)
+{
+    if (n->count[NCCL_GPU] == NCCL_GPUS_MAX)
+        return nccl_fault(n, pci, "more than %d GPUs", NCCL_GPUS_MAX);
+    const uint32_t part = add_part(n, NCCL_GPU, pci, n->part[above].host);
+    n->part[part].bus = bus;
+    n->part[part].order = (int64_t)(bus & INT64_MAX);
     return add_link(n, part, above, speed, speed, "pci");
 }
 
@@ -318,7 +338,9 @@ static bool add_pci(struct nccl *n, const struct xml_element *pci)
 {
     const uint32_t above = pci->parent != NULL ? n->part_of[pci->parent->number] : NCCL_NONE;
     const char *const class = xml_attribute(pci, "class");
-    const bool is_nic = child(pci, "nic") != NULL;
+    const bool is_gpu = begins(class, "0x03") || begins(class, "0x12");
+    const bool is_port = !n->has_gpu && child(pci, "nic") == NULL && begins(class, "0x02");
+    const bool is_nic = is_port || child(pci, "nic") != NULL;
     uint64_t bus;
     int64_t speed;
     if (above == NCCL_NONE)
@@ -331,12 +353,15 @@ static bool add_pci(struct nccl *n, const struct xml_element *pci)
                 return false;
         return true;
     }
-    if (!is_nic && (begins(class, "0x03") || begins(class, "0x12") || begins(class, "0x02") ||
-                    begins(class, "0x0680")))
+    if (is_gpu && !is_nic && !n->has_gpu)
+        return add_pci_gpu(n, pci, bus, above, speed);
+    if (!is_nic && (is_gpu || begins(class, "0x02") || begins(class, "0x0680")))
         return true;
     const uint32_t part = add_part(n, is_nic ? NCCL_NIC : NCCL_PCI, pci, n->part[above].host);
     n->part[part].bus = bus;
     n->part_of[pci->number] = part;
+    if (is_port)
+        n->net[n->nets++] = (struct nccl_net){.nic = part, .speed = net_speed(0)};
     return add_link(n, part, above, speed, speed, "pci");
 }
 
@@ -368,7 +393,7 @@ static bool add_net(struct nccl *n, const struct xml_element *net)
         return false;
     const double us = latency != NULL ? strtod(latency, NULL) : 0;
     *own = (struct nccl_net){.nic = nic,
-                             .speed = (speed > 0 ? speed : 10000) * (GBS / 8000),
+                             .speed = net_speed(speed),
                              .latency_ps = us > 0 && us < 1e6 ? (int64_t)(us * 1e6) : 0};
     n->nets++;
     return true;
@@ -389,8 +414,9 @@ static bool pass_over(struct nccl *n, const struct xml_element *element)
 static bool read_parts(struct nccl *n)
 {
     for (const struct xml_element *e = n->root; e != NULL; e = xml_after(e)) {
+        n->has_gpu |= is_named(e, "gpu");
         n->has_rank |= is_named(e, "gpu") && xml_attribute(e, "rank") != NULL;
-        n->is_amd |= is_named(e, "gpu") && xml_attribute(e, "gcn") != NULL;
+        n->is_amd |= is_named(e, "xgmi") || (is_named(e, "gpu") && xml_attribute(e, "gcn") != NULL);
     }
     for (const struct xml_element *e = xml_after(n->root); e != NULL; e = xml_after(e)) {
         n->part_of[e->number] = NCCL_NONE;
@@ -402,10 +428,12 @@ static bool read_parts(struct nccl *n)
             return false;
     }
     return n->count[NCCL_GPU] > 0 ||
-           nccl_fault(n, n->root, "no GPU; legal: <cpu>, in it <pci>, in it <gpu>");
+           nccl_fault(n, n->root,
+                      "no GPU; legal: <cpu>, in it <pci>, in it <gpu>, or <pci> with a "
+                      "class of 0x03 or 0x12");
 }
 
-/* SIPs are numbered by host, then by rank or device. */
+/* SIPs are numbered by host, then by rank, device or bus. */
 static bool number_gpus(struct nccl *n)
 {
     for (uint32_t i = 0; i < n->parts; i++) {
@@ -418,6 +446,8 @@ static bool number_gpus(struct nccl *n)
             const bool same = n->has_rank || other->host == own->host;
             if (other->kind != NCCL_GPU || i == j)
                 continue;
+            if (same && other->order == own->order && !n->has_gpu)
+                return nccl_fault(n, i > j ? own->element : other->element, "busid twice");
             if (same && other->order == own->order)
                 return nccl_fault(n, i > j ? own->element : other->element, "%s %" PRId64 " twice",
                                   n->has_rank ? "rank" : "dev", own->order);
@@ -449,7 +479,8 @@ static bool order_gpus(struct nccl *n)
         if (own->kind != NCCL_GPU)
             continue;
         rank[own->number] = n->has_rank ? own->order : -1;
-        if (!nccl_number(n, own->element, "dev", 0, INT32_MAX, -1, &dev[own->number]))
+        if (!nccl_number(n, own->element, "dev", 0, INT32_MAX,
+                         n->has_gpu ? -1 : (int64_t)own->number, &dev[own->number]))
             return false;
     }
     if (!graph_nccl_rings(n->file, rings, gpus, rank, dev, place, &n->rings))
@@ -788,9 +819,12 @@ static void tell(const struct nccl *n)
     static const char *const plural[NCCL_SWITCHES] = {"es", "es", "s", "s"};
     struct config_arena *const arena = n->file->loader->arena;
     char text[600];
-    size_t used = (size_t)snprintf(
-        text, sizeof text, "%s topology: %" PRIu32 " GPU%s by %s", n->is_amd ? "RCCL" : "NCCL",
-        n->count[NCCL_GPU], n->count[NCCL_GPU] > 1 ? "s" : "", n->has_rank ? "rank" : "device");
+    size_t used = (size_t)snprintf(text, sizeof text, "%s topology: %" PRIu32 " GPU%s by %s",
+                                   n->is_amd ? "RCCL" : "NCCL", n->count[NCCL_GPU],
+                                   n->count[NCCL_GPU] > 1 ? "s" : "",
+                                   n->has_rank  ? "rank"
+                                   : n->has_gpu ? "device"
+                                                : "bus");
     for (uint32_t k = NCCL_SWITCHES; k-- > 0;)
         if (n->count[k] > 0)
             used += (size_t)snprintf(text + used, sizeof text - used, ", %" PRIu32 " %s%s",
@@ -809,6 +843,9 @@ static void tell(const struct nccl *n)
                             "speeds as %s's constants; latencies as links.sip_link; GPUs forward "
                             "nothing",
                             n->is_amd ? "RCCL" : "NCCL");
+    if (!n->has_gpu)
+        used += (size_t)snprintf(text + used, sizeof text - used,
+                                 "; GPUs and network ports by PCI class, without NVLinks");
     if (!n->has_speed)
         used += (size_t)snprintf(text + used, sizeof text - used,
                                  "; PCIe links without speed are 8 GT/s, without width x16");

@@ -102,10 +102,30 @@ static void xml_doctype(void *arg, const char *name, const char *system, const c
     xml_stop(arg, "a document type is declared; legal is a file without <!DOCTYPE> and entities");
 }
 
+/* A copy whose comments have no dashes inside: some files have lines of them, which Expat rejects.
+ * Places stay. NULL: no memory.
+ */
+static char *xml_plain_comments(struct config_loader *loader, const char *text, size_t bytes)
+{
+    char *const plain = config_arena_text(loader->scratch, text, bytes);
+    char *at = plain, *end;
+    while (at != NULL && (at = strstr(at, "<!--")) != NULL) {
+        at += 4;
+        if ((end = strstr(at, "-->")) == NULL)
+            break;
+        for (; at < end; at++)
+            if (*at == '-')
+                *at = ' ';
+    }
+    return plain;
+}
+
 const struct xml_element *xml_parse(struct config_loader *loader, uint32_t source, const char *text,
                                     size_t bytes, uint32_t *count)
 {
-    struct xml_reading r = {.loader = loader, .source = source, .parser = XML_ParserCreate(NULL)};
+    const char *const plain = xml_plain_comments(loader, text, bytes);
+    struct xml_reading r = {.loader = loader, .source = source};
+    r.parser = plain != NULL ? XML_ParserCreate(NULL) : NULL;
     if (r.parser == NULL) {
         loader->arena->failed = true;
         return NULL;
@@ -113,7 +133,7 @@ const struct xml_element *xml_parse(struct config_loader *loader, uint32_t sourc
     XML_SetUserData(r.parser, &r);
     XML_SetElementHandler(r.parser, xml_open, xml_close);
     XML_SetStartDoctypeDeclHandler(r.parser, xml_doctype);
-    const bool parsed = XML_Parse(r.parser, text, (int)bytes, 1) == XML_STATUS_OK && !r.stopped;
+    const bool parsed = XML_Parse(r.parser, plain, (int)bytes, 1) == XML_STATUS_OK && !r.stopped;
     const enum XML_Error code = XML_GetErrorCode(r.parser);
     if (!parsed && !r.stopped && code == XML_ERROR_NO_MEMORY)
         loader->arena->failed = true;

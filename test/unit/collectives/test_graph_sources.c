@@ -154,6 +154,7 @@ static void speeds_of_links_are_the_libraries(void **state)
         {"sm=\"104\" gcn=\"gfx90a\"", "xgmi", "72"},
         {"sm=\"304\" gcn=\"gfx942\"", "xgmi", "96"},
         {"sm=\"256\" gcn=\"gfx950\"", "xgmi", "96"},
+        {"sm=\"96\"", "xgmi", "48"}, /* of RCCL's version 1, without gcn */
     };
     for (uint32_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         struct reading r;
@@ -219,6 +220,48 @@ static void ranks_come_before_devices(void **state)
     assert_int_equal(links_between(list, 1, 3), 1); /* stops 2 and 3: PCIe switch and CPU */
     assert_int_equal(links_between(list, 0, 2), 1);
     drop(&r);
+}
+
+/* The licence of RCCL's files is a comment with lines of dashes, which is no XML. */
+static void comments_may_have_dashes(void **state)
+{
+    (void)state;
+    struct reading r;
+    static const char text[] = "<!-------\n - text -- more\n ------->\n<system version=\"2\">" CPU(
+        AMD, "<!---->" GPU("0:1", "dev=\"0\"", "") "<!-- a-b --->") "</system>";
+    write_bytes("dashes.xml", text, sizeof text - 1);
+    assert_int_equal(read_good(&r, "{nccl: dashes.xml}")->sips, 1);
+    drop(&r);
+    expect_refusal("<!--\n--\n-->\n<system>\n<!-- --", "{nccl: bad}", "bad:5:1: ");
+}
+
+/* As clouds hand out for NCCL_TOPO_FILE: GPUs and NICs are known by their class. SIP 0 is at the
+ * lowest bus, which is on the second CPU.
+ */
+static void files_without_gpus_have_classes(void **state)
+{
+    (void)state;
+    struct reading r;
+#define LEAF(bus, class)                                                                           \
+    "<pci busid=\"" bus "\" class=\"" class "\" link_speed=\"16 GT/s\" link_width=\"16\"/>"
+    static const char text[] = "<system version=\"1\">" CPU(
+        AMD, PCI("ffff:ff:01.0", LEAF("0003:00:00.0", "0x030200") LEAF("0103:00:00.0", "0x020700")))
+        CPU(AMD, LEAF("0001:00:00.0", "0x030200") LEAF("0002:00:00.0", "0x120000")) "</system>";
+    write_bytes("cloud.xml", text, sizeof text - 1);
+    const struct graph_list *const list = read_good(&r, "{nccl: cloud.xml, nodes: 2}");
+    assert_int_equal(list->sips, 2 * 3);
+    const uint32_t pci = graph_list_switch(list, 0, 0), cpu = graph_list_switch(list, 1, 1);
+    assert_int_equal(links_between(list, 0, cpu), 1);
+    assert_int_equal(links_between(list, 1, cpu), 1);
+    assert_int_equal(links_between(list, 2, pci), 1);
+    expect_speed(list, "pci", "24");
+    expect_speed(list, "net", "1.25");
+    assert_non_null(strstr(list->read, "3 GPUs by bus, 1 NIC, 2 CPUs"));
+    assert_non_null(strstr(list->assumed, "by PCI class, without NVLinks"));
+    drop(&r);
+    expect_refusal("<system>" CPU(AMD, LEAF("0:1", "0x030000") LEAF("0:1", "0x030000")) "</system>",
+                   "{nccl: bad}", "busid twice");
+#undef LEAF
 }
 
 /* 10,000 Mbit/s where a speed is missing or not above 0. */
@@ -406,6 +449,9 @@ int main(void)
                                         scratch_leave),
         cmocka_unit_test_setup_teardown(speeds_between_cpus, scratch_enter, scratch_leave),
         cmocka_unit_test_setup_teardown(ranks_come_before_devices, scratch_enter, scratch_leave),
+        cmocka_unit_test_setup_teardown(comments_may_have_dashes, scratch_enter, scratch_leave),
+        cmocka_unit_test_setup_teardown(files_without_gpus_have_classes, scratch_enter,
+                                        scratch_leave),
         cmocka_unit_test_setup_teardown(speeds_of_network_ports, scratch_enter, scratch_leave),
         cmocka_unit_test_setup_teardown(copies_are_joined, scratch_enter, scratch_leave),
         cmocka_unit_test_setup_teardown(rings_number_the_sips, scratch_enter, scratch_leave),
