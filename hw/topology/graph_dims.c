@@ -96,7 +96,8 @@ uint32_t graph_outlet_along(const struct graph_building *b, const struct hw_sip_
     if (hw_line_forward(n, dim->joint == HW_SIP_RING, own, place))
         return outlet_to(b, sip, hw_sip_moved(dim, sip, (own + 1) % n), true);
     const uint32_t before = hw_sip_moved(dim, sip, (own + n - 1) % n);
-    return (uint32_t)graph_at(b->g, before, outlet_to(b, before, sip, true))->hop.back;
+    const uint32_t back = graph_at(b->g, before, outlet_to(b, before, sip, true))->hop.back;
+    return back != HW_ONE_WAY ? back : outlet_to(b, sip, before, false);
 }
 
 /* The class of its links, the first one's where they are of several. */

@@ -99,7 +99,8 @@ struct graph_building {
 
 /* Fills g->dims from the sizes that are given. False: `why` says which dimension is not joined. */
 bool graph_find_dims(struct graph_building *b);
-/* The outlet by which a SIP leaves along a dimension, towards a place in it. */
+/* The outlet by which a SIP leaves along a dimension, towards a place in it; HW_OUTLETS_MAX: it
+ * would go backward, and no link leads there. */
 uint32_t graph_outlet_along(const struct graph_building *b, const struct hw_sip_dim *dim,
                             uint32_t sip, uint32_t place);
 /* The switch that a SIP shares with the SIPs that differ from it in this dimension alone, and with

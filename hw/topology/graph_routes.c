@@ -601,6 +601,20 @@ static bool all_are_of_dims(const struct graph_building *b)
     return true;
 }
 
+/* No link leads backward. */
+static bool reject_one_way(const struct graph_building *b, uint32_t k, uint32_t sip)
+{
+    const struct hw_sip_dim *const dim = &b->g->dims.at[k];
+    const uint32_t before = (hw_sip_coordinate(dim, sip) + dim->size - 1) % dim->size;
+    char from[GRAPH_STOP_NAME_BYTES], to[GRAPH_STOP_NAME_BYTES];
+    snprintf(b->why, HW_GRAPH_WHY_BYTES,
+             "routes: dimension_order goes both ways, and dimension %" PRIu32
+             " has no link from %s to %s; legal: such a link, or other routes",
+             k + 1, graph_stop_name(b, sip, from),
+             graph_stop_name(b, hw_sip_moved(dim, sip, before), to));
+    return false;
+}
+
 /* Inner dimensions first, as in sip_dims.c. */
 static bool route_by_dims(const struct graph_building *b)
 {
@@ -615,6 +629,8 @@ static bool route_by_dims(const struct graph_building *b)
                     continue;
                 if (outlet == UINT32_MAX || dim->joint != HW_SIP_SWITCH)
                     outlet = graph_outlet_along(b, dim, sip, place);
+                if (outlet == HW_OUTLETS_MAX)
+                    return reject_one_way(b, k, sip);
                 if (!route_along(g, sip, dim, place, outlet))
                     return false;
             }
@@ -727,6 +743,13 @@ bool graph_find_routes(const struct graph_building *b)
     if (!make_rows(b))
         return false;
     const bool by_dims = b->given->policy == HW_ROUTES_DIMENSION_ORDER;
+    if (by_dims && b->g->dims.count == 0 && b->g->sips > 1) {
+        snprintf(b->why, HW_GRAPH_WHY_BYTES,
+                 "routes: dimension_order needs dimensions, and there are none; legal: dimensions, "
+                 "sizes whose product is %" PRIu32 ", or other routes",
+                 b->g->sips);
+        return false;
+    }
     if (by_dims && all_are_of_dims(b))
         return route_by_dims(b);
     const bool found = search_routes(&s);

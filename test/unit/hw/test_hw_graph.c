@@ -207,6 +207,34 @@ static void routes_of_graphs_are_shortest(void **state)
     assert_in_range(whole, 500, 2900);
 }
 
+/* Dimensions' routes go both ways along dimensions that are there; the way back may be a link of
+ * its own. */
+static void routes_by_dimensions_need_ways_back(void **state)
+{
+    (void)state;
+    struct random_graph r = {
+        .given = {.sips = 4, .links = r.link, .ends = r.ends, .policy = HW_ROUTES_DIMENSION_ORDER}};
+    char why[HW_GRAPH_WHY_BYTES];
+    for (uint32_t sip = 0; sip < 4; sip++)
+        add_link(&r, sip, (sip + 1) % 4, true);
+    assert_null(hw_graph_create(&r.given, why));
+    assert_non_null(strstr(why, "dimension_order needs dimensions, and there are none"));
+    r.given.dims = 1;
+    r.given.dim[0] = 4;
+    assert_null(hw_graph_create(&r.given, why));
+    assert_non_null(strstr(why, "dimension 1 has no link from SIP 0 to SIP 3"));
+    for (uint32_t sip = 0; sip < 4; sip++)
+        add_link(&r, (sip + 1) % 4, sip, true);
+    struct hw_topology_ops *const graph = hw_graph_create(&r.given, why);
+    assert_non_null(graph);
+    struct hw_config hw = default_machine();
+    hw.sip_count = 4;
+    hw = graph_of(&hw, graph, &r.given);
+    assert_int_equal(hw_hop(&hw, 0, hw_route_exit(&hw, 0, 3, 0)).to, 3);
+    assert_int_equal(hw_hop(&hw, 0, hw_route_exit(&hw, 0, 1, 0)).to, 1);
+    hw_graph_free(graph);
+}
+
 /* ---- equal ways ------------------------------------------------------------------------------ */
 
 static const char *name_of(const void *names, uint32_t stop, char *text, size_t bytes)
@@ -423,6 +451,7 @@ int main(void)
         cmocka_unit_test(each_topology_is_the_same_as_a_list),
         cmocka_unit_test(routes_of_graphs_are_shortest),
         cmocka_unit_test(cut_off_places_are_named),
+        cmocka_unit_test(routes_by_dimensions_need_ways_back),
         cmocka_unit_test(keys_use_all_ways),
         cmocka_unit_test(ways_by_others_lead_over_all),
         cmocka_unit_test(large_graphs_are_quick),
