@@ -64,13 +64,16 @@ static struct hw_bound bound_of(const struct bench_session *session, const struc
     const struct dp_policy *const own = row_work_layout(session);
     const struct dp_policy policy = own != NULL ? *own : dist_facts(session->dist)->policy;
     const bool leaders = collective == CCL_BARRIER; /* between PE (0, 0) of the ranks */
-    const uint32_t root =
-        schedule_has_root(collective)
-            ? ccl_sip_of(&session->config->ccl.ranks, bench_root(session->config, collective))
-            : 0;
+    const struct ccl_ranks *const ranks = &session->config->ccl.ranks;
+    const uint32_t root = schedule_has_root(collective)
+                              ? ccl_sip_of(ranks, bench_root(session->config, collective))
+                          : ranks->list != NULL ? ranks->list[0]
+                                                : 0;
     const struct hw_work work = {.collective = collective,
                                  .ranks = row->ranks,
-                                 .per_sip = session->config->ccl.ranks.per_sip,
+                                 .sips = ranks->list,
+                                 .engines = hw_cubes(hw) * hw_pes(hw),
+                                 .per_sip = ranks->per_sip,
                                  .cubes = leaders                 ? 1
                                           : policy.num_cubes != 0 ? policy.num_cubes
                                                                   : hw_cubes(hw),

@@ -315,16 +315,46 @@ static bool find_times(const struct hw_config *hw, uint32_t from, int64_t throug
     return fits;
 }
 
+/* The same from each stop to the last IO port, `to`: every link in turn until none is shorter. */
+static void find_times_to(const struct hw_config *hw, uint32_t to, int64_t through_ps, int64_t *ps)
+{
+    for (uint32_t stop = 0; stop < hw_stops(hw); stop++)
+        ps[stop] = INT64_MAX;
+    ps[to] = hw->overhead_ps[HW_NODE_IO_PORT];
+    for (bool shorter = true; shorter;) {
+        shorter = false;
+        for (uint32_t stop = 0; stop < hw_stops(hw); stop++)
+            for (uint32_t outlet = 0; outlet < hw_outlets_of(hw, stop); outlet++) {
+                const struct hw_hop hop = hw_hop(hw, stop, outlet);
+                if (hop.link == HW_LINK_KINDS || ps[hop.to] == INT64_MAX)
+                    continue;
+                const bool through = hop.to != to && !hw_is_switch(hw, hop.to);
+                const int64_t then_ps =
+                    ps[hop.to] + hw_hop_ps(hw, hop.link, hop.to) +
+                    (through ? through_ps + hw->overhead_ps[HW_NODE_IO_PORT] : 0);
+                if (then_ps >= ps[stop])
+                    continue;
+                ps[stop] = then_ps;
+                shorter = true;
+            }
+    }
+}
+
 int64_t bound_listed_ps(const struct bounding *b, int64_t through_ps)
 {
+    const uint32_t root = b->work->root_sip;
     int64_t most_ps = 0;
     int64_t *const ps = malloc(hw_stops(b->hw) * sizeof *ps);
-    if (ps != NULL && find_times(b->hw, b->work->root_sip, through_ps, ps))
-        for (uint32_t i = 0; i < b->sips; i++) {
-            const int64_t to_ps = ps[bound_sip(b, i)];
-            if (bound_sip(b, i) != b->work->root_sip && to_ps < INT64_MAX && to_ps > most_ps)
-                most_ps = to_ps;
-        }
+    bool found = ps != NULL;
+    if (found && b->work->collective == CCL_REDUCE)
+        find_times_to(b->hw, root, through_ps, ps);
+    else
+        found = found && find_times(b->hw, root, through_ps, ps);
+    for (uint32_t i = 0; found && i < b->sips; i++) {
+        const uint32_t sip = bound_sip(b, i);
+        if (sip != root && ps[sip] < INT64_MAX && ps[sip] > most_ps)
+            most_ps = ps[sip];
+    }
     free(ps);
     return most_ps;
 }

@@ -363,12 +363,33 @@ static void a_single_slow_link_is_named(void **state)
     run_output_free(&output);
 }
 
+/* Two and three SIPs at two switches, and 1 GB/s between those. Without SIP 0 one rank exchanges
+ * blocks with three others: 3 x 20 KiB each way, at 1 GB/s 61.44 us. */
+static void bounds_are_of_the_sips_that_are_left(void **state)
+{
+    (void)state;
+    write_file(in_folder("thin.yaml"),
+               "sips: 5\nswitches: [{name: a}, {name: b}]\nclasses: {thin: {bw_gbs: 1}}\nlinks: "
+               "[{from: 0-1, to: a}, {from: 2-4, to: b}, {from: a, to: b, class: thin}]\n");
+    char line[500];
+    snprintf(line, sizeof line,
+             RUN "--bench ccl_all_to_all --algorithm pairwise_all_to_all --bytes-per-rank 80KiB "
+                 "--set system.sips.topology={\"graph\":\"%s\"} --set faults.f.at=0 --set "
+                 "faults.f.failed=true",
+             in_folder("thin.yaml"));
+    json_t *const root = json_of(line);
+    is_right(root);
+    assert_int_equal(json_number_value(json_object_get(row_of(root), "bound_ns")), 61440);
+    json_decref(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_dead_link_of_a_torus_costs_time_and_no_bit),
         cmocka_unit_test(topo_shows_what_has_failed_and_the_way_round_it),
         cmocka_unit_test(a_failed_sip_is_no_rank),
+        cmocka_unit_test(bounds_are_of_the_sips_that_are_left),
         cmocka_unit_test(threads_and_rollbacks_change_nothing),
         cmocka_unit_test(a_link_that_fails_during_a_run),
         cmocka_unit_test(random_machines_with_random_faults_are_right_in_every_mode),

@@ -127,6 +127,17 @@ static void latency_is_that_of_the_fastest_way(void **state)
     assert_true(around.ps > 2000 * 1000 && around.ps < 2500 * 1000);
 }
 
+/* Links away from SIP 0 take 5 us, those to it 1 ns: a broadcast needs one of the former, a reduce
+ * none. */
+static void a_reduce_goes_to_its_root(void **state)
+{
+    (void)state;
+    static const char star[] = "{sips: 3, classes: {slow: {latency_ns: 5000}, fast: {latency_ns: "
+                               "1}}, links: [{from: 0, to: 1-2, class: slow, back_class: fast}]}";
+    assert_in_range(bound_of(star, CCL_BROADCAST, 2).ps, 5000 * 1000, 6000 * 1000);
+    assert_in_range(bound_of(star, CCL_REDUCE, 2).ps, 1 * 1000, 1000 * 1000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,6 +147,7 @@ int main(void)
         cmocka_unit_test(parallel_cables_add_up),
         cmocka_unit_test(a_line_without_classes_is_cut_by_metis_alone),
         cmocka_unit_test(latency_is_that_of_the_fastest_way),
+        cmocka_unit_test(a_reduce_goes_to_its_root),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
