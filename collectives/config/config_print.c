@@ -108,7 +108,9 @@ static void print_machine(struct printer *printer)
         const char *const path = config_machine_keys[i].path;
         const struct config_value *const value = &printer->tree->machine[i];
         if (config_given(value))
-            print_line(printer, open_groups(printer, path), last_part(path), value->text,
+            print_line(printer, open_groups(printer, path), last_part(path),
+                       printer->digests && value->graph != NULL ? value->graph->digest_text
+                                                                : value->text,
                        value->place, "");
         if (value->graph != NULL && value->graph->contents != 0)
             fprintf(printer->file, "    # contents of the graph's file: %016" PRIx64 "\n",

@@ -445,7 +445,9 @@ static bool check_scaled(struct config_loader *loader, const char *name, struct 
 
 static void check_scales(struct config_loader *loader, const struct config_tree *tree)
 {
-    const struct levels *const levels = config_machine_value(tree, "system.sips.topology")->levels;
+    const struct config_value *const topology = config_machine_value(tree, "system.sips.topology");
+    const struct levels *const levels = topology->levels;
+    const struct graph_list *const graph = topology->graph != NULL ? &topology->graph->list : NULL;
     for (enum hw_link_kind kind = 0; kind < HW_LINK_KEYED; kind++) {
         char path[2][64];
         const struct config_value *const all = config_machine_value(tree, "links.scale");
@@ -464,6 +466,11 @@ static void check_scales(struct config_loader *loader, const struct config_tree 
         for (uint32_t i = 0; kind == HW_LINK_SIP_LINK && levels != NULL && i < levels->count; i++)
             if (levels->at[i].given[LEVEL_BW_GBS] &&
                 !check_scaled(loader, "a level", levels->at[i].number[LEVEL_BW_GBS], scale, given))
+                return;
+        for (uint32_t i = 0; kind == HW_LINK_SIP_LINK && graph != NULL && i < graph->classes; i++)
+            if (graph->class[i].figures.given[LEVEL_BW_GBS] &&
+                !check_scaled(loader, graph->class[i].name,
+                              graph->class[i].figures.number[LEVEL_BW_GBS], scale, given))
                 return;
     }
 }

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "test/support/run_cubewarp.h"
 
@@ -200,11 +201,74 @@ static void random_graphs_are_the_same_in_all_modes(void **state)
         check_random(seed);
 }
 
+/* ---- each way of its own --------------------------------------------------------------------- */
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *const file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* From a switch a link takes a thousandth of the time to it: what threads promise each other goes
+ * by each way's own. */
+static void links_back_have_delays_of_their_own(void **state)
+{
+    (void)state;
+    static const char *const threads[] = {"1", "2", "4"};
+    char first[40] = "";
+    write_file(in_folder("back.yaml"),
+               "sips: 4\nswitches: [{name: sw, count: 2, latency_ns: 1}]\nclasses: {slow: "
+               "{latency_ns: 1000}, fast: {latency_ns: 1}}\nlinks:\n"
+               "  - {from: 0-1, to: sw.0, class: slow, back_class: fast}\n"
+               "  - {from: 2-3, to: sw.1, class: slow, back_class: fast}\n"
+               "  - {from: sw.0, to: sw.1, class: fast}\n");
+    for (uint32_t i = 0; i < 3; i++) {
+        char line[300];
+        snprintf(line, sizeof line, "{\"graph\":\"%s\"} --set sip.cube_mesh.w=1 --threads %s",
+                 in_folder("back.yaml"), threads[i]);
+        json_t *const root = result_of(line, "ring_allreduce");
+        assert_non_null(root);
+        if (i == 0)
+            snprintf(first, sizeof first, "%s", hash_of(root));
+        assert_string_equal(hash_of(root), first);
+        json_decref(root);
+    }
+}
+
+/* ---- paths ----------------------------------------------------------------------------------- */
+
+/* What config prints names the file from everywhere, whatever its path. */
+static void printed_paths_can_be_read_back(void **state)
+{
+    (void)state;
+    char line[900], path[700], from[300];
+    snprintf(path, sizeof path, "%s/a: #'{ %0120d", folder, 0);
+    assert_int_equal(mkdir(path, 0777), 0);
+    snprintf(path + strlen(path), sizeof path - strlen(path), "/%0120d.yaml", 0);
+    write_file(path, "sips: 3\nlinks: [{from: 0, to: 1-2}]\n");
+    snprintf(from, sizeof from, "%s/elsewhere", folder);
+    assert_int_equal(mkdir(from, 0777), 0);
+    snprintf(line, sizeof line, "system.sips.topology={graph: \"%s\"}", path);
+    const char *const args[] = {"config", "--set", line, NULL};
+    struct run_output printed = run_cubewarp(args);
+    assert_int_equal(printed.exit_code, 0);
+    snprintf(from, sizeof from, "%s/elsewhere/printed.yaml", folder);
+    write_file(from, printed.out);
+    struct run_output output = run_line(0, "topo --preset %s", from);
+    assert_non_null(strstr(output.out, "SIPs         3, graph"));
+    run_output_free(&output);
+    run_output_free(&printed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(machines_as_graph_files_are_the_same),
         cmocka_unit_test(random_graphs_are_the_same_in_all_modes),
+        cmocka_unit_test(links_back_have_delays_of_their_own),
+        cmocka_unit_test(printed_paths_can_be_read_back),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

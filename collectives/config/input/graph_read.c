@@ -6,10 +6,12 @@
 #include "collectives/config/input/graph_read.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 #include "collectives/config/input/graph_rules.h"
@@ -297,7 +299,7 @@ static bool read_numbers(const char *text, uint32_t count, uint32_t range[3])
     range[0] = (uint32_t)first;
     range[1] = (uint32_t)last;
     range[2] = (uint32_t)step;
-    return used == bytes && first <= last && last < count && step > 0;
+    return used == bytes && first <= last && last < count && step > 0 && step <= count;
 }
 
 static bool reject_end(const struct graph_reader *reader, const char *key,
@@ -780,23 +782,59 @@ static const struct config_node *parse_file(struct config_loader *loader, const 
     return root;
 }
 
-static void print_node(FILE *file, const struct config_node *node)
+/* A path that can be read back from anywhere, in quotes where YAML wants them; or the file's name
+ * alone, whose contents the digest has. */
+static void print_path(FILE *file, const char *path, bool digests)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./";
+    char folder[PATH_MAX] = "";
+    const char *const slash = strrchr(path, '/');
+    if (digests && slash != NULL)
+        path = slash + 1;
+    if (!digests && path[0] != '/' && getcwd(folder, sizeof folder) == NULL)
+        folder[0] = '\0';
+    const bool is_plain =
+        folder[strspn(folder, plain)] == '\0' && path[strspn(path, plain)] == '\0';
+    const char *const parts[] = {folder, folder[0] != '\0' ? "/" : "", path};
+    fputs(is_plain ? "" : "\"", file);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        for (const char *c = parts[i]; *c != '\0'; c++)
+            if (*c == '\n' || *c == '\t')
+                fputs(*c == '\n' ? "\\n" : "\\t", file);
+            else
+                fprintf(file, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+    fputs(is_plain ? "" : "\"", file);
+}
+
+static bool is_path(const struct config_node *key)
+{
+    return key->value->kind == CONFIG_SCALAR &&
+           (is_key(key, "graph") || graph_source_has_path(key->text));
+}
+
+static void print_node(FILE *file, const struct config_node *node, bool digests)
 {
     if (node->kind == CONFIG_SCALAR) {
         fprintf(file, node->plain ? "%s" : "\"%s\"", node->text);
         return;
     }
-    fputc(node->kind == CONFIG_MAPPING ? '{' : '[', file);
+    const bool is_mapping = node->kind == CONFIG_MAPPING;
+    fputc(is_mapping ? '{' : '[', file);
     for (const struct config_node *each = node->first; each != NULL; each = each->next) {
-        if (node->kind == CONFIG_MAPPING)
+        if (is_mapping)
             fprintf(file, "%s: ", each->text);
-        print_node(file, node->kind == CONFIG_MAPPING ? each->value : each);
+        if (is_mapping && is_path(each))
+            print_path(file, each->value->text, digests);
+        else
+            print_node(file, is_mapping ? each->value : each, digests);
         fputs(each->next != NULL ? ", " : "", file);
     }
-    fputc(node->kind == CONFIG_MAPPING ? '}' : ']', file);
+    fputc(is_mapping ? '}' : ']', file);
 }
 
-static const char *text_of(struct config_loader *loader, const struct config_node *node)
+static const char *text_of(struct config_loader *loader, const struct config_node *node,
+                           bool digests)
 {
     char *text = NULL;
     size_t bytes = 0;
@@ -805,11 +843,18 @@ static const char *text_of(struct config_loader *loader, const struct config_nod
         loader->arena->failed = true;
         return NULL;
     }
-    print_node(file, node);
+    print_node(file, node, digests);
     const bool closed = fclose(file) == 0;
     const char *const kept = closed ? config_arena_text(loader->arena, text, bytes) : NULL;
     free(text);
     return kept;
+}
+
+static void keep_texts(struct config_loader *loader, const struct config_node *node,
+                       struct graph_source *source)
+{
+    source->text = text_of(loader, node, false);
+    source->digest_text = text_of(loader, node, true);
 }
 
 /* The links and ends into the arena. */
@@ -847,19 +892,20 @@ const struct graph_source *graph_read(struct config_loader *loader, const char *
         return NULL;
     }
     if (graph->kind == CONFIG_SCALAR) {
+        struct config_node *const key = node->first;
         const char *const file = beside(loader, graph);
-        char text[2 * TEXT_QUOTE_BYTES];
         if (file == NULL)
             return NULL;
-        snprintf(text, sizeof text, "{graph: %s}", file);
-        source->text = config_arena_text(loader->arena, text, strlen(text));
+        key->value->text = file;
+        key->value->bytes = strlen(file);
+        keep_texts(loader, node, source);
         graph = parse_file(loader, file, &reader.contents);
         if (graph != NULL && !resolve_files(&reader, graph))
             return NULL;
     } else {
         if (!resolve_files(&reader, graph))
             return NULL;
-        source->text = text_of(loader, node);
+        keep_texts(loader, node, source);
     }
     if (graph == NULL || !read_graph(&reader, graph) || source->list.failed ||
         !graph_keep(loader, &source->list) || source->text == NULL) {
