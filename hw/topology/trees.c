@@ -118,15 +118,23 @@ static bool add_room(struct hw_trees *trees, uint32_t stops)
     const size_t count = trees->count + 1;
     struct hw_tree_switch *const of =
         realloc(trees->of, (count * trees->switches + 1) * sizeof *of);
-    trees->of = of != NULL ? of : trees->of;
+    if (of == NULL)
+        return false;
+    trees->of = of;
     struct hw_tree_child *const child =
         realloc(trees->child, (trees->children + stops + 1) * sizeof *child);
-    trees->child = child != NULL ? child : trees->child;
+    if (child == NULL)
+        return false;
+    trees->child = child;
     uint32_t *const up = realloc(trees->sip_up, count * trees->sips * sizeof *up);
-    trees->sip_up = up != NULL ? up : trees->sip_up;
+    if (up == NULL)
+        return false;
+    trees->sip_up = up;
     uint32_t *const place = realloc(trees->sip_place, count * trees->sips * sizeof *place);
-    trees->sip_place = place != NULL ? place : trees->sip_place;
-    return of != NULL && child != NULL && up != NULL && place != NULL;
+    if (place == NULL)
+        return false;
+    trees->sip_place = place;
+    return true;
 }
 
 /* Children of a switch in the tree that has grown, in their order. */
