@@ -22,14 +22,15 @@ static const char *const astra_name[][2] = {
 enum { ASTRA_KEYS = sizeof astra_name / sizeof *astra_name };
 /* What ASTRA-sim 1 has beyond these, of which nothing is used. */
 static const char *const astra_unused[] = {
-    "topology-name", "dimension-type", "dimensions-count", "nic-latency",  "router-latency",
-    "hbm-latency",   "hbm-bandwidth",  "hbm-scale",        "link-failure", "use-fast-version",
+    "dimension-type", "dimensions-count", "nic-latency",  "router-latency",   "hbm-latency",
+    "hbm-bandwidth",  "hbm-scale",        "link-failure", "use-fast-version",
 };
 
 struct astra {
     const struct graph_file *file;
     const struct config_node *list[ASTRA_KEYS];
-    bool passed_over; /* keys that are not used */
+    const struct config_node *name; /* topology-name, of ASTRA-sim 1; NULL: none */
+    bool passed_over;               /* keys that are not used */
     struct hw_sip_dims dims;
     uint32_t class[HW_SIP_DIMS_MAX];
 };
@@ -52,6 +53,10 @@ static bool astra_key(struct astra *a, const struct config_node *key)
             a->list[i] = key->value;
             return true;
         }
+    if (strcmp(key->text, "topology-name") == 0) {
+        a->name = key->value;
+        return true;
+    }
     for (uint32_t i = 0; i < sizeof astra_unused / sizeof *astra_unused; i++)
         if (strcmp(key->text, astra_unused[i]) == 0) {
             a->passed_over = true;
@@ -74,13 +79,15 @@ static const struct config_node *astra_at(const struct astra *a, enum astra_key 
     return node;
 }
 
-/* All lists have a value for each dimension. */
+/* All lists have a value for each dimension. Without a topology there is its name. */
 static bool astra_lists(const struct astra *a, const struct config_node *root, uint32_t *dims)
 {
+    const bool is_named = a->list[ASTRA_TOPOLOGY] == NULL && a->name != NULL;
+    const enum astra_key first = is_named ? ASTRA_COUNT : ASTRA_TOPOLOGY;
     *dims = 0;
-    while (astra_at(a, ASTRA_TOPOLOGY, *dims) != NULL)
+    while (astra_at(a, first, *dims) != NULL)
         ++*dims;
-    for (uint32_t i = 0; i < ASTRA_LINKS; i++) {
+    for (uint32_t i = first; i < ASTRA_LINKS; i++) {
         if (a->list[i] == NULL) {
             config_error(a->file->loader, root->place,
                          "no %s; legal: a list with a value for each dimension", astra_name[i][0]);
@@ -89,20 +96,20 @@ static bool astra_lists(const struct astra *a, const struct config_node *root, u
         if (*dims == 0 || astra_at(a, (enum astra_key)i, *dims - 1) == NULL ||
             astra_at(a, (enum astra_key)i, *dims) != NULL) {
             config_error(a->file->loader, a->list[i]->place,
-                         "%s: expected a value for each of the %" PRIu32 " dimensions of topology",
-                         astra_name[i][0], *dims);
+                         "%s: expected a value for each of the %" PRIu32 " dimensions of %s",
+                         astra_name[i][0], *dims, astra_name[first][0]);
             return false;
         }
     }
     if (*dims <= HW_SIP_DIMS_MAX)
         return true;
-    config_error(a->file->loader, a->list[ASTRA_TOPOLOGY]->place,
-                 "topology: %" PRIu32 " dimensions; legal: up to %d", *dims, HW_SIP_DIMS_MAX);
+    config_error(a->file->loader, a->list[first]->place,
+                 "%s: %" PRIu32 " dimensions; legal: up to %d", astra_name[first][0], *dims,
+                 HW_SIP_DIMS_MAX);
     return false;
 }
 
-static bool astra_joint(const struct astra *a, const struct config_node *node,
-                        enum hw_sip_joint *joint)
+static bool joint_of(const char *text, size_t bytes, enum hw_sip_joint *joint)
 {
     static const struct {
         const char *name;
@@ -111,12 +118,44 @@ static bool astra_joint(const struct astra *a, const struct config_node *node,
                  {"FullyConnected", HW_SIP_FULL},
                  {"AllToAll", HW_SIP_FULL},
                  {"Switch", HW_SIP_SWITCH}};
-    for (uint32_t i = 0; node->kind == CONFIG_SCALAR && i < sizeof names / sizeof *names; i++)
-        if (strcmp(node->text, names[i].name) == 0) {
+    for (uint32_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i].name) == bytes && memcmp(text, names[i].name, bytes) == 0) {
             *joint = names[i].joint;
             return true;
         }
-    return astra_fault(a, node, "topology: Ring, FullyConnected or Switch");
+    return false;
+}
+
+/* "Ring_AllToAll_Switch" has a part for each dimension; "Torus2D" is rings. */
+static bool joint_of_name(const char *name, uint32_t dim, uint32_t dims, enum hw_sip_joint *joint)
+{
+    char torus[20];
+    snprintf(torus, sizeof torus, "Torus%" PRIu32 "D", dims);
+    if (strcmp(name, torus) == 0) {
+        *joint = HW_SIP_RING;
+        return true;
+    }
+    for (uint32_t i = 0; i < dim; i++) {
+        name = strchr(name, '_');
+        if (name == NULL)
+            return false;
+        name++;
+    }
+    const size_t bytes = strcspn(name, "_");
+    return (name[bytes] != '\0') == (dim + 1 < dims) && joint_of(name, bytes, joint);
+}
+
+static bool astra_joint(const struct astra *a, uint32_t dim, uint32_t dims,
+                        enum hw_sip_joint *joint)
+{
+    const struct config_node *const node = astra_at(a, ASTRA_TOPOLOGY, dim);
+    if (node != NULL)
+        return (node->kind == CONFIG_SCALAR && joint_of(node->text, node->bytes, joint)) ||
+               astra_fault(a, node, "topology: Ring, FullyConnected or Switch");
+    return (a->name->kind == CONFIG_SCALAR && joint_of_name(a->name->text, dim, dims, joint)) ||
+           astra_fault(a, a->name,
+                       "topologies-per-dim, or topology-name: Ring, AllToAll or Switch for each "
+                       "dimension, such as Ring_Switch, or Torus2D");
 }
 
 static bool astra_whole(const struct astra *a, const struct config_node *node, const char *name,
@@ -146,11 +185,13 @@ static bool astra_number(const struct astra *a, const struct config_node *node, 
     return astra_fault(a, node, expected);
 }
 
-/* Links of a SIP that one of a file's bandwidths counts for: a ring's two, one to each other. */
-static bool astra_links(const struct astra *a, uint32_t dim, uint32_t *times)
+/* Links of a SIP that one of a file's bandwidths counts for: a ring's two, one to each other. Two
+ * in a ring may have one link.
+ */
+static bool astra_links(struct astra *a, uint32_t dim, uint32_t *times)
 {
     const struct config_node *const node = astra_at(a, ASTRA_LINKS, dim);
-    const struct hw_sip_dim *const own = &a->dims.at[dim];
+    struct hw_sip_dim *const own = &a->dims.at[dim];
     const uint32_t least = own->joint == HW_SIP_RING   ? 2
                            : own->joint == HW_SIP_FULL ? own->size - 1
                                                        : 1;
@@ -160,6 +201,10 @@ static bool astra_links(const struct astra *a, uint32_t dim, uint32_t *times)
         return true;
     if (!astra_whole(a, node, "links-count", times))
         return false;
+    if (own->joint == HW_SIP_RING && own->size == 2 && *times == 1) {
+        own->joint = HW_SIP_FULL;
+        return true;
+    }
     snprintf(expected, sizeof expected, "links-count: a multiple of %" PRIu32, least);
     if (*times % least != 0)
         return astra_fault(a, node, expected);
@@ -176,14 +221,14 @@ static int64_t astra_gbs(struct decimal bandwidth, uint32_t times)
     return (int64_t)((value + unit / 2) / unit);
 }
 
-static bool astra_dim(struct astra *a, uint32_t dim)
+static bool astra_dim(struct astra *a, uint32_t dim, uint32_t dims)
 {
     struct hw_sip_dim *const own = &a->dims.at[dim];
     struct level figures = {.given = {false}};
     struct decimal bandwidth, *const latency = &figures.number[LEVEL_LATENCY_NS];
     char name[GRAPH_NAME_BYTES];
     uint32_t times;
-    if (!astra_joint(a, astra_at(a, ASTRA_TOPOLOGY, dim), &own->joint) ||
+    if (!astra_joint(a, dim, dims, &own->joint) ||
         !astra_whole(a, astra_at(a, ASTRA_COUNT, dim), "npus_count", &own->size) ||
         !astra_number(a, astra_at(a, ASTRA_BANDWIDTH, dim), "bandwidth", "0.001", "900000",
                       &bandwidth) ||
@@ -257,7 +302,7 @@ bool graph_astra_read(const struct graph_file *file)
     if (!astra_lists(&a, root, &dims))
         return false;
     for (uint32_t dim = 0; dim < dims; dim++)
-        if (!astra_dim(&a, dim))
+        if (!astra_dim(&a, dim, dims))
             return false;
     return astra_list(&a, root);
 }

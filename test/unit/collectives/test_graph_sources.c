@@ -391,6 +391,46 @@ static void networks_of_astra_sim(void **state)
     drop(&r);
 }
 
+/* Files of ASTRA-sim 1 without topologies-per-dim say it in the name; two in a ring have two links,
+ * or with links-count 1 one.
+ */
+static void networks_of_astra_sim_1(void **state)
+{
+    (void)state;
+    struct reading r;
+#define FIGURES(n)                                                                                 \
+    "\"units-count\": [" n "], \"link-latency\": [" n "], \"link-bandwidth\": [" n "]}"
+    static const char named[] = "{\"topology-name\": \"Ring_AllToAll_Switch\", " FIGURES("2, 8, 2");
+    static const char torus[] = "{\"topology-name\": \"Torus2D\", " FIGURES("8, 6");
+    static const char two[] = "{\"topology-name\": \"Hierarchical\", \"topologies-per-dim\": "
+                              "[\"Ring\", \"Ring\"], \"links-count\": [2, 1], " FIGURES("2, 2");
+    write_bytes("named.json", named, sizeof named - 1);
+    const struct graph_list *list = read_good(&r, "{astra: named.json}");
+    assert_int_equal(list->sips, 32);
+    assert_int_equal(list->switches, 16);
+    assert_int_equal(list->links, 32 + 4 * 28 + 32);
+    drop(&r);
+    write_bytes("torus.json", torus, sizeof torus - 1);
+    assert_int_equal(read_good(&r, "{astra: torus.json}")->links, 2 * 48);
+    drop(&r);
+    write_bytes("two.json", two, sizeof two - 1);
+    list = read_good(&r, "{astra: two.json}");
+    assert_int_equal(links_between(list, 0, 1), 2);
+    assert_int_equal(links_between(list, 0, 2), 1);
+    drop(&r);
+    static const char *const bad[] = {"Hierarchical",     "Torus3D", "Ring",
+                                      "Ring_Switch_Ring", "Ring_",   "[Ring]"};
+    for (uint32_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char text[200];
+        snprintf(text, sizeof text,
+                 "{topology-name: %s, units-count: [2, 2], link-latency: [1, 1], "
+                 "link-bandwidth: [1, 1]}",
+                 bad[i]);
+        expect_refusal(text, "{astra: bad}", "expected topologies-per-dim, or topology-name");
+    }
+#undef FIGURES
+}
+
 /* ---- files that are wrong -------------------------------------------------------------------- */
 
 static void bad_files_are_refused(void **state)
@@ -456,6 +496,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(copies_are_joined, scratch_enter, scratch_leave),
         cmocka_unit_test_setup_teardown(rings_number_the_sips, scratch_enter, scratch_leave),
         cmocka_unit_test_setup_teardown(networks_of_astra_sim, scratch_enter, scratch_leave),
+        cmocka_unit_test_setup_teardown(networks_of_astra_sim_1, scratch_enter, scratch_leave),
         cmocka_unit_test_setup_teardown(bad_files_are_refused, scratch_enter, scratch_leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
