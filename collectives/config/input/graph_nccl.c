@@ -103,7 +103,8 @@ static bool is_named(const struct xml_element *element, const char *name)
     return strcmp(element->name, name) == 0;
 }
 
-/* A whole number, decimal or with 0x. `absent`: where it is missing; INT64_MIN: it must be there.
+/* A whole number, decimal or with 0x. `absent`: where it is missing or, as NCCL writes what it does
+ * not know, empty; INT64_MIN: it must be there.
  */
 static bool nccl_number(const struct nccl *n, const struct xml_element *element, const char *name,
                         int64_t least, int64_t most, int64_t absent, int64_t *value)
@@ -111,7 +112,7 @@ static bool nccl_number(const struct nccl *n, const struct xml_element *element,
     const char *const text = xml_attribute(element, name);
     char *end = NULL, quoted[TEXT_QUOTE_BYTES];
     *value = absent;
-    if (text == NULL && absent != INT64_MIN)
+    if ((text == NULL || *text == '\0') && absent != INT64_MIN)
         return true;
     if (text == NULL)
         return nccl_fault(n, element, "no %s; legal: %" PRId64 " to %" PRId64, name, least, most);

@@ -222,6 +222,27 @@ static void ranks_come_before_devices(void **state)
     drop(&r);
 }
 
+/* Missing, unknown or empty: 8 GT/s and 16 lanes are 12 GB/s. */
+static void links_of_unknown_speed(void **state)
+{
+    (void)state;
+    static const char *const unknown[] = {"", "link_speed=\"\" link_width=\"\"",
+                                          "link_speed=\"Unknown\" link_width=\"0\"",
+                                          "link_speed=\"8.0 GT/s PCIe\""};
+    for (uint32_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
+        struct reading r;
+        char text[300];
+        snprintf(text, sizeof text,
+                 "<system><cpu><pci busid=\"0:1\" %s><gpu dev=\"0\" sm=\"\"/></pci></cpu></system>",
+                 unknown[i]);
+        write_bytes("unknown.xml", text, strlen(text));
+        const struct graph_list *const list = read_good(&r, "{nccl: unknown.xml}");
+        expect_speed(list, "pci", "12");
+        assert_non_null(strstr(list->assumed, "PCIe links without speed are 8 GT/s"));
+        drop(&r);
+    }
+}
+
 /* The licence of RCCL's files is a comment with lines of dashes, which is no XML. */
 static void comments_may_have_dashes(void **state)
 {
@@ -489,6 +510,7 @@ int main(void)
                                         scratch_leave),
         cmocka_unit_test_setup_teardown(speeds_between_cpus, scratch_enter, scratch_leave),
         cmocka_unit_test_setup_teardown(ranks_come_before_devices, scratch_enter, scratch_leave),
+        cmocka_unit_test_setup_teardown(links_of_unknown_speed, scratch_enter, scratch_leave),
         cmocka_unit_test_setup_teardown(comments_may_have_dashes, scratch_enter, scratch_leave),
         cmocka_unit_test_setup_teardown(files_without_gpus_have_classes, scratch_enter,
                                         scratch_leave),
