@@ -138,6 +138,16 @@ static bool ask_metis(struct stop_graph *graph, uint32_t parts, uint32_t *part)
     return status == METIS_OK;
 }
 
+bool sip_parts_can(void)
+{
+    struct metis_library metis;
+    struct cw_error error;
+    const bool can = metis_library_open(&metis, &error) == CW_OK;
+    if (can)
+        metis_library_close(&metis);
+    return can;
+}
+
 bool sip_parts(const struct hw_config *hw, uint32_t parts, uint32_t *part)
 {
     struct stop_graph graph = {0};

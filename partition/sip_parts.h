@@ -14,4 +14,7 @@
  * there is no memory, or METIS finds no such parts. */
 bool sip_parts(const struct hw_config *hw, uint32_t parts, uint32_t *part);
 
+/* METIS is installed. */
+bool sip_parts_can(void);
+
 #endif

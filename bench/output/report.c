@@ -383,7 +383,8 @@ static void print_bounds(FILE *file, const struct result *result)
         while (!result->has_groups && last + 1 < result->row_count &&
                same_bound(row, &result->rows[last + 1]))
             last++;
-        fprintf(file, "# Bound by          : %s", row->bound_by);
+        fprintf(file, "# Bound by          : %s%s", row->bound_by,
+                row->bound_without_metis ? ", without the cuts that METIS would find" : "");
         if (result->has_groups)
             fprintf(file, " (%s)\n", row->collective);
         else if (last > i)

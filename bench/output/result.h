@@ -114,6 +114,7 @@ struct result_row {
     int64_t time_ps, host_time_ps, start_skew_ps, bound_ps;
     int64_t class_ps[HW_LINK_KINDS]; /* struct hw_bound */
     struct result_busiest busiest;
+    bool bound_without_metis; /* struct hw_bound */
     const char *bound_by; /* the term that decides the bound (struct hw_bound); NULL: not said */
     int64_t wrong;        /* -1: not verified (null) */
     enum proof proof;     /* by which `wrong` was counted */

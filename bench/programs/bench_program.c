@@ -680,6 +680,7 @@ void bench_set_bound(struct result_row *row, struct hw_bound bound)
 {
     row->bound_ps = bound.ps;
     row->bound_by = bound.by;
+    row->bound_without_metis = bound.without_metis;
     memcpy(row->class_ps, bound.class_ps, sizeof row->class_ps);
 }
 

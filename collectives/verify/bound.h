@@ -30,6 +30,7 @@ struct hw_work {
 struct hw_bound {
     int64_t ps;
     const char *by;
+    bool without_metis; /* of a graph: METIS is not installed, so its cuts are missing */
     int64_t class_ps[HW_LINK_KINDS];
 };
 

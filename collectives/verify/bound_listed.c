@@ -153,6 +153,7 @@ enum { METIS_PARTS_MAX = 16, METIS_STOPS_MAX = 2048 };
 
 static void bound_metis(struct listed *l)
 {
+    l->b->bound->without_metis = !sip_parts_can();
     const uint32_t most = l->stops <= METIS_STOPS_MAX ? METIS_PARTS_MAX : 2;
     for (uint32_t parts = 2; parts <= most && parts < l->b->hw->sip_count; parts *= 2)
         if (sip_parts(l->b->hw, parts, l->part))

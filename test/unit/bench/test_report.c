@@ -210,6 +210,19 @@ static struct result cut_sample(struct result_row rows[2])
     return result;
 }
 
+static void a_bound_without_metis_says_so(void **state)
+{
+    (void)state;
+    struct result_row rows[2];
+    struct result result = sample(rows);
+    rows[0].bound_without_metis = true;
+    char *text = written_by(report_table, &result);
+    assert_non_null(strstr(text,
+                           "\n# Bound by          : sip_link, without the cuts that METIS would "
+                           "find (32 bytes)\n"));
+    free(text);
+}
+
 static void several_threads_get_a_line_on_what_was_cut(void **state)
 {
     (void)state;
@@ -545,6 +558,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_values_are_not_called_verified),
         cmocka_unit_test(the_table_has_nccl_tests_columns_behind_hashes),
+        cmocka_unit_test(a_bound_without_metis_says_so),
         cmocka_unit_test(several_threads_get_a_line_on_what_was_cut),
         cmocka_unit_test(json_says_what_was_cut_on_several_threads),
         cmocka_unit_test(a_folded_run_says_what_was_simulated),
