@@ -153,20 +153,12 @@ static struct lp_cause_entry sender_at_home(struct walk *walk, const struct spot
     return entry;
 }
 
-/* The entry that has sent an event; *lp: in whose log. */
-static struct lp_cause_entry find_sender(struct walk *walk, const struct spot *event, uint32_t *lp)
+/* The entry that has sent a transfer's event, if the transfer began in the LP `home`; *lp: in whose
+ * log. */
+static struct lp_cause_entry find_from(struct walk *walk, const struct spot *event, uint32_t home,
+                                       uint32_t *lp)
 {
-    const struct lp_model *const m = walk->m;
     struct cause_log *const log = walk->log;
-    const uint32_t home = home_of(m, event);
-    *lp = event->type == LP_EVENT_CREDIT && !m->config.credit_fabric ? home : event->lp;
-    if (is_injected(m, event))
-        return none;
-    if (event->type != LP_EVENT_TRANSFER)
-        return sender_at_home(walk, event, home, lp);
-    const struct lp_cause_entry known = on_trail(&walk->trail, event, lp);
-    if (known.place != 0)
-        return known;
     struct lp_cause_entry entry = cause_log_until(log, home, event->ps);
     for (; entry.place != 0; entry = cause_log_before(log, home, &entry)) {
         entry = cause_log_sent(log, home, &entry, event->entity, event->number, LP_EVENT_TRANSFER);
@@ -176,6 +168,73 @@ static struct lp_cause_entry find_sender(struct walk *walk, const struct spot *e
             return found;
     }
     return none;
+}
+
+static uint32_t stop_of_lp(const struct lp_model *m, uint32_t lp)
+{
+    return lp >= m->lps.first_switch   ? m->hw.sip_count + (lp - m->lps.first_switch)
+           : lp >= m->lps.first_io_die ? lp - m->lps.first_io_die
+                                       : hw_divide(lp - 1, &m->by.cubes);
+}
+
+/* What comes along a tree of switches began in the switch before: above, or below. */
+static struct lp_cause_entry find_in_trees(struct walk *walk, const struct spot *event,
+                                           uint32_t *lp)
+{
+    const struct lp_model *const m = walk->m;
+    const uint32_t sips = m->hw.sip_count, stop = stop_of_lp(m, event->lp);
+    struct lp_cause_entry found = none;
+    for (uint32_t i = 0; i < m->trees.count && found.place == 0; i++) {
+        const struct hw_tree_switch *const own =
+            stop < sips ? NULL : hw_tree_at(&m->trees, i, stop - sips);
+        const uint32_t above =
+            own == NULL ? hw_hop(&m->hw, stop, m->trees.sip_up[(size_t)i * m->trees.sips + stop]).to
+                        : own->parent;
+        if ((own == NULL || own->child_count > 0) && above != HW_TREE_NONE)
+            found = find_from(walk, event, lp_of_switch(m, above - sips), lp);
+        for (uint32_t k = 0; own != NULL && k < own->child_count && found.place == 0; k++) {
+            const uint32_t below = m->trees.child[own->first + k].stop;
+            if (hw_is_switch(&m->hw, below))
+                found = find_from(walk, event, lp_of_switch(m, below - sips), lp);
+        }
+    }
+    return found;
+}
+
+/* The entry that has sent an event; *lp: in whose log. */
+static struct lp_cause_entry find_sender(struct walk *walk, const struct spot *event, uint32_t *lp)
+{
+    const struct lp_model *const m = walk->m;
+    const uint32_t home = home_of(m, event);
+    *lp = event->type == LP_EVENT_CREDIT && !m->config.credit_fabric ? home : event->lp;
+    if (is_injected(m, event))
+        return none;
+    if (event->type != LP_EVENT_TRANSFER)
+        return sender_at_home(walk, event, home, lp);
+    const struct lp_cause_entry known = on_trail(&walk->trail, event, lp);
+    if (known.place != 0)
+        return known;
+    const struct lp_cause_entry found = find_from(walk, event, home, lp);
+    return found.place != 0 ? found : find_in_trees(walk, event, lp);
+}
+
+/* What a switch sends along a tree has a name of its own, which says of its cause only at which
+ * place of a SIP the tile's PEs are. The cause came at the same time, from a SIP below. */
+static struct lp_cause_entry find_part(struct walk *walk, struct spot event, uint32_t *lp)
+{
+    const struct lp_model *const m = walk->m;
+    const uint32_t place = hw_remainder(event.entity - 1, &m->by.sip_pes);
+    struct lp_cause_entry found = none;
+    for (uint32_t i = 0; i < m->trees.count && found.place == 0; i++) {
+        const struct hw_tree_switch *const own =
+            hw_tree_at(&m->trees, i, event.lp - m->lps.first_switch);
+        for (uint32_t k = 0; k < own->child_count && found.place == 0; k++) {
+            const uint32_t sip = m->trees.child[own->first + k].first_sip;
+            event.entity = lp_originator_of_pe(sip * m->by.sip_pes.value + place);
+            found = find_sender(walk, &event, lp);
+        }
+    }
+    return found;
 }
 
 /* Some operation takes a time that is drawn, so that the steps do not give the times of waits. */
@@ -266,6 +325,8 @@ static struct moment moment_of_event(struct walk *walk, const struct spot *event
 {
     struct moment moment = {.ps = event->ps, .injected = is_injected(walk->m, event)};
     moment.entry = find_sender(walk, event, &moment.lp);
+    if (moment.entry.place == 0 && event->lp >= walk->m->lps.first_switch)
+        moment.entry = find_part(walk, *event, &moment.lp);
     if (!ways_unfold(&walk->path->ways, walk->m, moment.lp, &moment.entry))
         moment.entry = none;
     moment.end = moment.entry.steps;

@@ -49,6 +49,13 @@ static void check_shares(const json_t *kernel, long long slack_ps)
     assert_true(llabs(ps_of(kernel, "time_ns") - sum) <= slack_ps);
 }
 
+/* A tree of three switches that reduce. */
+#define THREE_SWITCHES(KEYS)                                                                       \
+    "--preset tiny --algorithm switch_all_reduce --n-elem 16384 --set "                            \
+    "system.sips.topology={\"graph\":{\"sips\":6,\"switches\":[{\"name\":\"s\",\"count\":3,"       \
+    "\"reduce\":" KEYS "}],\"links\":[{\"from\":\"0-2\",\"to\":\"s.0\"},{\"from\":\"3-5\","        \
+    "\"to\":\"s.1\"},{\"from\":\"s.0-1\",\"to\":\"s.2\"}],\"transit\":false}}"
+
 /* Runs with these arguments; checks that all sums fit. */
 static void check_sums(const char *args, bool is_rows_time)
 {
@@ -96,6 +103,10 @@ static void parts_sum_to_the_time(void **state)
         "--n-elem 4096 --set slot_access.tcm.bw_gbs=512",
         "--n-elem 4096 --set jitter.links.ucie.distribution=exponential "
         "--set jitter.links.ucie.mean_ns=10",
+        "--preset h100_8 --algorithm switch_all_reduce --n-elem 65536",
+        "--preset h100_8 --algorithm switch_broadcast --bench ccl_broadcast --n-elem 4096",
+        THREE_SWITCHES("push,\"trees\":2") " --threads 3 --sync stress",
+        THREE_SWITCHES("pull,\"reduce_ns\":30"),
     };
     for (size_t i = 0; i < sizeof collectives / sizeof *collectives; i++)
         check_sums(collectives[i], true);
