@@ -19,8 +19,7 @@ try() {
 }
 round_from() {
     export PARALLEL_SEED=$1 EXPLORE_SEED=$1 FAULTS_SEED=$1 HARSH_SEED=$1 TIES_SEED=$1
-    export MESSAGES_SEED=$1 PROGRAM_SEED=$1 STEP_SEED=$1 FOLD_SEED=$1 BROKEN_SEED=$1
-    export GRAPH_SEED=$1
+    export MESSAGES_SEED=$1 PROGRAM_SEED=$1 STEP_SEED=$1 FOLD_SEED=$1 GRAPH_SEED=$1
     try env EXPLORE_SEEDS=$((200000 * scale)) build/explore/test/stress/test_explore
     try env EXPLORE_SEEDS=$((20000 * scale)) build/explore-asan/test/stress/test_explore
     try env HARSH_SEEDS=$((200000 * scale)) build/explore/test/stress/test_explore_harsh
@@ -43,8 +42,6 @@ round_from() {
     try env STEP_SEEDS=$((3000 * scale)) build/check/test/unit/workload/test_workload_programs
     try env STEP_SEEDS=$((300 * scale)) build/asan/test/unit/workload/test_workload_programs
     try env STEP_SEEDS=$((100 * scale)) build/tsan/test/unit/workload/test_workload_programs
-    try env CUBEWARP=build/check/cubewarp BROKEN_SEEDS=$((300 * scale)) \
-        build/check/test/integration/test_broken
     try env CUBEWARP=build/check/cubewarp GRAPH_SEEDS=$((1000 * scale)) \
         build/check/test/integration/test_graph_files
     try env HARSH_SEEDS=$((1000 * scale)) build/check/test/unit/core/test_core_harsh

@@ -162,115 +162,6 @@ static void threads_and_rollbacks_change_nothing(void **state)
     json_decref(one);
 }
 
-/* ---- random machines ------------------------------------------------------------------------- */
-
-static uint64_t number_from(const char *name, uint64_t otherwise)
-{
-    const char *const text = getenv(name);
-    return text != NULL ? strtoull(text, NULL, 10) : otherwise;
-}
-
-static uint32_t below(uint64_t *state, uint32_t n)
-{
-    *state = *state * UINT64_C(6364136223846793005) + 1442695040888963407;
-    return (uint32_t)(*state >> 33) % n;
-}
-
-static void draw_faults(uint64_t *rng, const char *path)
-{
-    static const char *const links[] = {
-        "links: {random: {share: %u%%, seed: %u}}", "links: every %uth",
-        "links: sip_link, at: every %uth", "nodes: [pe_math, pe_dma], at: %u",
-        "links: [ucie, noc], at: {random: {share: %u%%, seed: %u}}"};
-    char text[1200] = "faults:\n", part[100];
-    for (uint32_t i = 0; i < 3; i++) {
-        const uint32_t kind = below(rng, 5), failed = kind < 2 ? below(rng, 3) : 2;
-        const uint32_t number = kind == 3 ? below(rng, 4) : 4 + below(rng, 5);
-        snprintf(part, sizeof part, links[kind], kind % 4 == 0 ? 8 + below(rng, 12) : number,
-                 below(rng, 1000));
-        snprintf(text + strlen(text), sizeof text - strlen(text), "  f%u: {%s, ", i, part);
-        if (failed == 0)
-            snprintf(text + strlen(text), sizeof text - strlen(text), "failed: true}\n");
-        else if (failed == 1)
-            snprintf(text + strlen(text), sizeof text - strlen(text), "failed: {at_ns: 2500}}\n");
-        else
-            snprintf(text + strlen(text), sizeof text - strlen(text), "slower: %u, from_ns: %u}\n",
-                     10 * below(rng, 40), below(rng, 2) * 1500);
-    }
-    if (below(rng, 3) == 0)
-        snprintf(text + strlen(text), sizeof text - strlen(text),
-                 "  dead: {at: %u, failed: true}\n", below(rng, 4));
-    write_file(path, text);
-}
-
-/* The exit code; *hash and *error are empty where there is none. */
-static int outcome_of(const char *line, char hash[40], char error[400])
-{
-    struct run_output output = run_line(RUN_ANY_CODE, "%s", line);
-    json_t *const root = output.exit_code == 0 ? json_loads(output.out, 0, NULL) : NULL;
-    hash[0] = error[0] = '\0';
-    if (root != NULL) {
-        is_right(root);
-        snprintf(hash, 40, "%s", engine_text(root, "trace_hash"));
-    }
-    const char *const down = strstr(output.err, "IpcqLinkDown");
-    snprintf(error, 400, "%s", down != NULL ? down : output.exit_code != 0 ? output.err : "");
-    json_decref(root);
-    const int code = output.exit_code;
-    run_output_free(&output);
-    return code;
-}
-
-static uint32_t ran, down, cut;
-
-static void check_seed(uint64_t seed)
-{
-    static const char *const topologies[] = {"torus_2d", "ring_1d", "mesh_2d_no_wrap",
-                                             "fully_connected", "torus_3d"};
-    static const char *const algorithms[] = {"ring_allreduce", "tree_allreduce", "direct_rs_ag",
-                                             "halving_doubling", "torus_rs_ag"};
-    static const char *const more[] = {
-        "", "--set fabric.contention=chunk", "--set fabric.contention=none",
-        "--set defaults.credit_return_mode=fabric", "--set defaults.buffer_kind=hbm"};
-    static const char *const how[] = {"--threads 2", "--threads 4 --sync conservative",
-                                      "--threads 3 --sync stress", "--threads 1 --sync stress"};
-    uint64_t rng = seed * 77 + 5;
-    const char *const file = in_folder("drawn.yaml");
-    char line[700], hash[40], error[400];
-    draw_faults(&rng, file);
-    snprintf(line, sizeof line,
-             RUN "--preset tiny --set system.sips.count=%u --set system.sips.topology=%s "
-                 "--algorithm %s --bytes 4KiB %s --components %s ",
-             4 * (1 + below(&rng, 3)), topologies[below(&rng, 5)], algorithms[below(&rng, 5)],
-             more[below(&rng, 5)], file);
-    const int code = outcome_of(line, hash, error);
-    const bool refused_here = code == 2;
-    if (code != 0 && !refused_here && strstr(error, "IpcqLinkDown") == NULL)
-        fail_msg("BROKEN_SEED=%llu: %s: exit code %d: %s", (unsigned long long)seed, line, code,
-                 error);
-    ran += code == 0;
-    cut += refused_here;
-    down += code != 0 && !refused_here;
-    for (size_t i = 0; i < sizeof how / sizeof *how && !refused_here; i++) {
-        char other[800], other_hash[40], other_error[400];
-        snprintf(other, sizeof other, "%s%s", line, how[i]);
-        const int other_code = outcome_of(other, other_hash, other_error);
-        if (other_code != code || strcmp(other_hash, hash) != 0 || strcmp(other_error, error) != 0)
-            fail_msg("BROKEN_SEED=%llu: %s: %s %s; with %s: %s %s", (unsigned long long)seed, line,
-                     hash, error, how[i], other_hash, other_error);
-    }
-}
-
-static void random_machines_with_random_faults_are_right_in_every_mode(void **state)
-{
-    (void)state;
-    const uint64_t first = number_from("BROKEN_SEED", 1), count = number_from("BROKEN_SEEDS", 5);
-    for (uint64_t seed = first; seed < first + count; seed++)
-        check_seed(seed);
-    print_message("%u runs, %u ended by a link that failed, %u refused\n", ran, down, cut);
-    assert_true(count < 5 || ran > count / 4);
-}
-
 static void refused(const char *args, const char *text)
 {
     struct run_output output = run_line(2, "run %s", args);
@@ -392,7 +283,6 @@ int main(void)
         cmocka_unit_test(bounds_are_of_the_sips_that_are_left),
         cmocka_unit_test(threads_and_rollbacks_change_nothing),
         cmocka_unit_test(a_link_that_fails_during_a_run),
-        cmocka_unit_test(random_machines_with_random_faults_are_right_in_every_mode),
         cmocka_unit_test(what_is_cut_off_or_not_there_is_named),
         cmocka_unit_test(a_single_slow_link_is_named),
     };
