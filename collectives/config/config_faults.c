@@ -211,18 +211,20 @@ static void refuse(const struct making *making, const char *key, const char *tex
 /* The switch whose name a text begins with: "switch 0", "switch leaf.1", "leaf.1". */
 static bool read_switch(const struct hw_config *hw, const char **text, uint32_t *stop)
 {
+    size_t longest = 0;
     for (uint32_t i = 0; i < hw_switches(hw); i++) {
         char name[HW_PART_NAME_BYTES];
         const bool in_full = strncmp(*text, "switch ", 7) == 0;
         const char *const own = hw_stop_name(hw, hw->sip_count + i, name) + (in_full ? 0 : 7);
         const size_t bytes = strlen(own);
-        if (strncmp(*text, own, bytes) != 0 || strchr(" -", (*text)[bytes]) == NULL)
-            continue; /* a longer name, as of switch 12 beside switch 1 */
+        if (strncmp(*text, own, bytes) != 0 || strchr(" -", (*text)[bytes]) == NULL ||
+            bytes <= longest)
+            continue; /* a longer name, as of switch 12 beside switch 1, or of a-b beside a */
         *stop = hw->sip_count + i;
-        *text += bytes;
-        return true;
+        longest = bytes;
     }
-    return false;
+    *text += longest;
+    return longest > 0;
 }
 
 /* "3", "sip 3", a switch's name at *text, which moves on. */
@@ -244,6 +246,13 @@ static const char *after(const char *text, const char *word)
 {
     const size_t bytes = strlen(word);
     return strncmp(text, word, bytes) == 0 ? text + bytes : text;
+}
+
+/* The name of a class may begin another's. */
+static const char *after_class(const char *text, const char *name)
+{
+    const char *const rest = after(text, name);
+    return rest[0] == ' ' ? rest + strspn(rest, " ") : text;
 }
 
 static const char *after_spaces(const char *text) { return text + strspn(text, " "); }
@@ -275,8 +284,7 @@ static bool find_outlet(const struct hw_config *hw, uint32_t sip, const char *te
         if (hop.link == HW_LINK_KINDS)
             continue;
         hw_outlet_name(hw, sip, o, name);
-        const char *own = after(text, hw_link_name_of(hw, hop.link));
-        if (strcmp(after_spaces(own), name) == 0) {
+        if (strcmp(after_class(text, hw_link_name_of(hw, hop.link)), name) == 0) {
             *outlet = o;
             return true;
         }
@@ -319,7 +327,7 @@ static bool put_named(const struct making *making, const char *text, struct link
     at = after_spaces(at);
     for (uint32_t kind = 0; kind < HW_LINK_KINDS && hw_is_switch(hw, from); kind++)
         if (hw_link_name_of(hw, (enum hw_link_kind)kind) != NULL)
-            at = after_spaces(after(at, hw_link_name_of(hw, (enum hw_link_kind)kind)));
+            at = after_class(at, hw_link_name_of(hw, (enum hw_link_kind)kind));
     const bool one_way = strncmp(at, "->", 2) == 0;
     const char *const other = after_spaces(one_way ? at + 2 : after(after(at, "-"), "to "));
     at = other;

@@ -109,8 +109,9 @@ static void print_machine(struct printer *printer)
         const struct config_value *const value = &printer->tree->machine[i];
         if (config_given(value))
             print_line(printer, open_groups(printer, path), last_part(path),
-                       printer->digests && value->graph != NULL ? value->graph->digest_text
-                                                                : value->text,
+                       value->graph == NULL ? value->text
+                       : printer->digests   ? value->graph->digested
+                                            : value->graph->printed,
                        value->place, "");
         if (value->graph != NULL && value->graph->contents != 0)
             fprintf(printer->file, "    # contents of the graph's file: %016" PRIx64 "\n",

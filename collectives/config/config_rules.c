@@ -212,8 +212,11 @@ static void join_graph(struct config_loader *loader, struct config_tree *tree,
     char why[HW_GRAPH_WHY_BYTES], text[16];
     uint8_t *const kinds = config_arena_alloc(loader->arena, list->switches + 1);
     snprintf(text, sizeof text, "%" PRIu32, list->sips);
-    const bool same_file = count->place.source == topology->place.source;
-    if (same_file && (uint64_t)count->number.mantissa != list->sips)
+    const bool is_given = config_given(count) && count->place.source > 0 &&
+                          !loader->sources[count->place.source - 1].is_shipped &&
+                          (count->place.source >= topology->place.source ||
+                           !loader->sources[count->place.source - 1].is_file);
+    if (is_given && (uint64_t)count->number.mantissa != list->sips)
         config_error(loader, count->place, "system.sips.count: %s; the graph has %s SIPs",
                      count->text, text);
     count->number = (struct decimal){.mantissa = list->sips};

@@ -36,9 +36,10 @@ void lp_link_own_name(const struct lp_link_use *use, char *text, size_t bytes)
         snprintf(text, bytes, "%s %s%s %s", use->kind, row->text, number, port);
     else if (row->per == LP_PER_LANE)
         snprintf(text, bytes, "%s %s%s%s", use->kind, port, row->text, number);
+    else if (use->to_switch[0] != '\0')
+        snprintf(text, bytes, "%s to %s", use->kind, use->to_switch);
     else
-        snprintf(text, bytes, "%s %s%s%s%s", use->kind, use->to_switch ? "to switch " : row->text,
-                 port, use->outlet, number);
+        snprintf(text, bytes, "%s %s%s%s%s", use->kind, row->text, port, use->outlet, number);
 }
 
 void lp_link_name(const struct lp_link_use *use, char *text, size_t bytes)
@@ -117,7 +118,7 @@ static void report_link(const struct visit *v, const struct hw_link *link, enum 
     const uint32_t next =
         per == LP_PER_SIP ? lp_switch_next(v->m, v->the_switch, unit) : UINT32_MAX;
     const bool to_switch = per == LP_PER_SIP && hw_is_switch(hw, next);
-    const uint32_t number = to_switch ? next - hw->sip_count : next;
+    const uint32_t number = to_switch ? UINT32_MAX : next;
     const uint32_t kind = group == LP_LINKS_OUTER    ? hw_hop(hw, v->sip, unit).link
                           : group == LP_LINKS_TO_SIP ? kind_of_down(v->m, v->the_switch, unit)
                                                      : lp_link_row[group].kind;
@@ -136,13 +137,14 @@ static void report_link(const struct visit *v, const struct hw_link *link, enum 
                   : per == LP_PER_PE || per == LP_PER_PUT_PE || per == LP_PER_ROUTER ? unit
                                                                                      : UINT32_MAX,
         .port = port,
-        .to_switch = to_switch,
         .bytes = link->bytes,
         .busy_ps = hw_rate_ps(unnamed ? hw->dma_reduce : hw->link[kind].rate, link->bytes),
         .queue_ps_max = link->queue_ps_max,
         .alike = v->m->fold != NULL ? hw_fold_alike(v->m->fold) : 1};
     if (!unnamed && hw->faults != NULL)
         use.busy_ps += slower_ps(v->m, v->lp, kind, index, link->bytes);
+    if (to_switch)
+        (void)hw_switch_text(hw, next - hw->sip_count, use.to_switch);
     if (per == LP_PER_OUTLET)
         hw_outlet_name(hw, v->sip, unit, use.outlet);
     v->fn(v->arg, &use);

@@ -12,14 +12,14 @@ struct lp_link_use {
     const char *place; /* "sip 0 cube 1" */
     const char *kind;  /* "noc": the same pointer for all links of a kind */
     enum lp_links group;
-    uint32_t lp, index;                /* of its owner; its number in the owner's state */
-    uint32_t sip;                      /* of its owner; or the switch's number */
-    uint32_t cube;                     /* UINT32_MAX: none */
-    uint32_t unit;                     /* its port, outlet, router, PE or SIP's link, by group */
-    uint32_t number;                   /* of a router, PE, lane or SIP; UINT32_MAX: none */
-    enum hw_port port;                 /* HW_PORT_NONE: none */
-    bool to_switch;                    /* of a switch's link: `number` is a switch */
-    char outlet[HW_OUTLET_NAME_BYTES]; /* "": none */
+    uint32_t lp, index;                   /* of its owner; its number in the owner's state */
+    uint32_t sip;                         /* of its owner; or the switch's number */
+    uint32_t cube;                        /* UINT32_MAX: none */
+    uint32_t unit;                        /* its port, outlet, router, PE or SIP's link, by group */
+    uint32_t number;                      /* of a router, PE, lane or SIP; UINT32_MAX: none */
+    enum hw_port port;                    /* HW_PORT_NONE: none */
+    char to_switch[HW_SWITCH_TEXT_BYTES]; /* of a link between switches: "switch leaf.1"; else "" */
+    char outlet[HW_OUTLET_NAME_BYTES];    /* "": none */
     uint64_t bytes;
     int64_t busy_ps;      /* serialisation of those bytes, and the slowness of a slow link */
     int64_t queue_ps_max; /* the longest that a message waited for it, of whichever account */

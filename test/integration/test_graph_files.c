@@ -592,6 +592,9 @@ static void printed_paths_can_be_read_back(void **state)
     struct run_output output = run_line(0, "topo --preset %s", from);
     assert_non_null(strstr(output.out, "SIPs         3, graph"));
     run_output_free(&output);
+    output = run_line(2, "topo --preset %s --set system.sips.count=4", from);
+    assert_non_null(strstr(output.err, "system.sips.count: 4; the graph has 3 SIPs"));
+    run_output_free(&output);
     run_output_free(&printed);
 }
 

@@ -197,7 +197,7 @@ static void kept_machines_change_no_row(void **state)
                         "  case:\n"
                         "    plain: {defaults.n_slots: 4}\n"
                         "    narrow: {defaults.n_slots: 2}\n"
-                        "    jitter: {faults.slow: {nodes: pe_math, slower: 20}}\n"
+                        "    jitter: {faults.slow.nodes: pe_math, faults.slow.slower: 20}\n"
                         "    limited: {max-events: 900}\n"
                         "    short: {max-events: 20}\n");
     free(sweep(3, "kept", "kept_one", "--jobs 1"));

@@ -782,17 +782,20 @@ static const struct config_node *parse_file(struct config_loader *loader, const 
     return root;
 }
 
-/* A path that can be read back from anywhere, in quotes where YAML wants them; or the file's name
- * alone, whose contents the digest has. */
-static void print_path(FILE *file, const char *path, bool digests)
+/* Paths of files: as they are found, to tell graphs apart; absolute, to be read back from anywhere;
+ * or the file's name alone, where the digest has the contents. */
+enum paths { PATHS_FOUND, PATHS_ABSOLUTE, PATHS_NAMES };
+
+/* In quotes where YAML wants them. */
+static void print_path(FILE *file, const char *path, enum paths paths)
 {
     static const char plain[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./";
     char folder[PATH_MAX] = "";
     const char *const slash = strrchr(path, '/');
-    if (digests && slash != NULL)
+    if (paths == PATHS_NAMES && slash != NULL)
         path = slash + 1;
-    if (!digests && path[0] != '/' && getcwd(folder, sizeof folder) == NULL)
+    if (paths == PATHS_ABSOLUTE && path[0] != '/' && getcwd(folder, sizeof folder) == NULL)
         folder[0] = '\0';
     const bool is_plain =
         folder[strspn(folder, plain)] == '\0' && path[strspn(path, plain)] == '\0';
@@ -813,7 +816,7 @@ static bool is_path(const struct config_node *key)
            (is_key(key, "graph") || graph_source_has_path(key->text));
 }
 
-static void print_node(FILE *file, const struct config_node *node, bool digests)
+static void print_node(FILE *file, const struct config_node *node, enum paths paths)
 {
     if (node->kind == CONFIG_SCALAR) {
         fprintf(file, node->plain ? "%s" : "\"%s\"", node->text);
@@ -825,16 +828,16 @@ static void print_node(FILE *file, const struct config_node *node, bool digests)
         if (is_mapping)
             fprintf(file, "%s: ", each->text);
         if (is_mapping && is_path(each))
-            print_path(file, each->value->text, digests);
+            print_path(file, each->value->text, paths);
         else
-            print_node(file, is_mapping ? each->value : each, digests);
+            print_node(file, is_mapping ? each->value : each, paths);
         fputs(each->next != NULL ? ", " : "", file);
     }
     fputc(is_mapping ? '}' : ']', file);
 }
 
 static const char *text_of(struct config_loader *loader, const struct config_node *node,
-                           bool digests)
+                           enum paths paths)
 {
     char *text = NULL;
     size_t bytes = 0;
@@ -843,7 +846,7 @@ static const char *text_of(struct config_loader *loader, const struct config_nod
         loader->arena->failed = true;
         return NULL;
     }
-    print_node(file, node, digests);
+    print_node(file, node, paths);
     const bool closed = fclose(file) == 0;
     const char *const kept = closed ? config_arena_text(loader->arena, text, bytes) : NULL;
     free(text);
@@ -853,8 +856,9 @@ static const char *text_of(struct config_loader *loader, const struct config_nod
 static void keep_texts(struct config_loader *loader, const struct config_node *node,
                        struct graph_source *source)
 {
-    source->text = text_of(loader, node, false);
-    source->digest_text = text_of(loader, node, true);
+    source->text = text_of(loader, node, PATHS_FOUND);
+    source->printed = text_of(loader, node, PATHS_ABSOLUTE);
+    source->digested = text_of(loader, node, PATHS_NAMES);
 }
 
 /* The links and ends into the arena. */

@@ -8,10 +8,11 @@
 #include "collectives/config/input/graph_list.h"
 
 struct graph_source {
-    struct graph_list list;  /* its links are in the loader's arena */
-    uint64_t contents;       /* hash of the file; 0: there is none */
-    const char *text;        /* canonical: {graph: FILE}, or all of it; paths are absolute */
-    const char *digest_text; /* the same with the names of files alone, whose contents it has */
+    struct graph_list list; /* its links are in the loader's arena */
+    uint64_t contents;      /* hash of the file; 0: there is none */
+    const char *text;       /* canonical: {graph: FILE}, or all of it; */
+    const char *printed;    /* the same with absolute paths; */
+    const char *digested;   /* and with the names of files alone */
 };
 
 #define GRAPH_EXAMPLE "{graph: machine.yaml}"
