@@ -16,8 +16,9 @@
 
 enum { PIECES_MAX = 12 };
 enum { RANKS_MAX = 4096 }; /* like ones, of the process group, that are carried out one by one */
-/* Groups of lanes (cost_machine.h): fewer where steps are many. */
-enum { GROUPS_MAX = 16, GROUPS_FEW = 2, GROUPS_STEPS_MAX = 4096 };
+/* Groups of lanes (cost_machine.h): fewer where steps are many; on graphs, where the steps of all
+ * pieces are. */
+enum { GROUPS_MAX = 16, GROUPS_FEW = 2, GROUPS_STEPS_MAX = 4096, GROUPS_PIECES_MAX = 1 << 16 };
 enum { NEVER = -1 };
 
 /* A step of rank 0 sends to another rank of the process group. */
@@ -78,9 +79,12 @@ static bool messages_mix(const struct cost *c)
 static uint32_t group_count(const struct cost *c)
 {
     const uint32_t ranks = c->alike ? 1 : c->s->rank_count;
-    const uint64_t steps = (uint64_t)c->s->rank[0].step_count * ranks;
+    const bool irregular = c->call->hw->sip_topology->is_irregular;
+    const uint64_t pieces = c->all_pieces < PIECES_MAX ? c->all_pieces : PIECES_MAX;
+    const uint64_t steps = (uint64_t)c->s->rank[0].step_count * ranks * (irregular ? pieces : 1);
+    const uint64_t most = irregular ? GROUPS_PIECES_MAX : GROUPS_STEPS_MAX;
     uint32_t groups = c->share < GROUPS_MAX ? c->share : GROUPS_MAX;
-    while (groups > GROUPS_FEW && groups * steps > GROUPS_STEPS_MAX)
+    while (groups > GROUPS_FEW && groups * steps > most)
         groups /= 2;
     return c->lanes && !messages_mix(c) ? groups : 1;
 }
@@ -170,7 +174,9 @@ static int estimate_schedule(const struct cost_request *request, bool events, st
     if (c->block_elems == 0) /* too few elements for the ranks: the call is refused */
         return CW_OK;
     count_pieces(c);
-    c->alike = c->s->sketch || (!c->call->hw->sip_topology->is_irregular && cost_are_alike(c));
+    const bool irregular = c->call->hw->sip_topology->is_irregular;
+    c->alike = c->s->sketch || (!irregular && cost_are_alike(c));
+    c->by_link = irregular && !c->alike;
     c->mean = c->s->sketch || c->s->rank_count / c->s->members > RANKS_MAX;
     bool mixed = false, made = estimate(c, &mixed, taken);
     if (made && mixed) {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "collectives/schedule/schedule_values.h"
+#include "lp/queues/logical_wiring.h"
 
 enum { MANY = UINT32_MAX - 1 }; /* several threads */
 
@@ -121,6 +122,29 @@ static uint32_t find_receiving(const struct schedule_rank *rank, uint32_t from, 
     return 0;
 }
 
+/* The direction of a thread's queue to a peer: its queues are numbered by their first use
+ * (schedule_lay.c). */
+static enum hw_dir direction_to(const struct schedule_rank *rank, uint32_t thread, uint32_t peer)
+{
+    uint32_t known[HW_DIRS_MAX], count = 0;
+    for (uint32_t i = 0; i < rank->thread[thread].step_count; i++) {
+        const struct schedule_step *const step = &rank->step[rank->thread[thread].step_first + i];
+        const enum schedule_op op = (enum schedule_op)step->op;
+        const uint32_t ends[] = {schedule_op_sends(op) ? step->send_to : COST_NONE,
+                                 schedule_op_receives(op) ? step->recv_from : COST_NONE};
+        for (uint32_t k = 0; k < 2; k++) {
+            uint32_t at = 0;
+            while (at < count && known[at] != ends[k])
+                at++;
+            if (ends[k] == peer || at == HW_DIRS_MAX)
+                return lp_dir_numbered(at);
+            if (ends[k] != COST_NONE && at == count)
+                known[count++] = ends[k];
+        }
+    }
+    return HW_DIRS_MAX;
+}
+
 static void route_between(const struct cost *c, uint32_t from, uint32_t to, struct sending sending,
                           uint32_t channel, struct cost_route *route)
 {
@@ -130,8 +154,15 @@ static void route_between(const struct cost *c, uint32_t from, uint32_t to, stru
     }
     const uint32_t receiver =
         c->s->rank[to].thread_count > 1 ? find_receiving(&c->s->rank[to], from, channel) : 0;
-    cost_route_of(c->call, place_of(c, from, sending.thread), place_of(c, to, receiver),
-                  c->s->rank[from].thread[sending.thread].other_way, route);
+    struct cost_ends ends = {.other_way = c->s->rank[from].thread[sending.thread].other_way,
+                             .receiver = HW_DIRS_MAX,
+                             .sender = HW_DIRS_MAX};
+    if (c->call->hw->sip_topology->hashes) {
+        ends.receiver = direction_to(&c->s->rank[to], receiver, from);
+        ends.sender = direction_to(&c->s->rank[from], sending.thread, to);
+    }
+    cost_route_of(c->call, place_of(c, from, sending.thread), place_of(c, to, receiver), ends,
+                  route);
 }
 
 enum { FIRST_SENDINGS_MAX = 64 };
@@ -267,11 +298,12 @@ static uint32_t queue_of_sending(struct cost *c, uint32_t from, uint32_t to, uin
     *q = (struct cost_queue){.sender = COST_NONE, .receiver = COST_NONE};
     q->arrives_ps = calloc(c->slots, sizeof *q->arrives_ps);
     q->free_ps = calloc(c->slots, sizeof *q->free_ps);
+    q->message = calloc(c->slots, sizeof *q->message);
     *at = (void *)(uintptr_t)(c->queues + 1);
     const struct sending sending = find_sending(&c->s->rank[from], to, channel);
     route_between(c, from, to, sending, channel, &q->route);
     c->failed |=
-        q->arrives_ps == NULL || q->free_ps == NULL ||
+        q->arrives_ps == NULL || q->free_ps == NULL || q->message == NULL ||
         (c->alike && !(c->group == 0 ? load_of_all(c, q, from, sending) : load_as_before(c, q)));
     return c->queues++;
 }
@@ -475,14 +507,12 @@ bool cost_machine_make(struct cost *c)
     }
     const size_t links = cost_crossings(c->call->hw);
     c->thread = calloc(c->threads + 1, sizeof *c->thread);
-    c->turns.at = calloc(c->threads + 1, sizeof *c->turns.at);
     c->written = calloc(teams + 1, sizeof *c->written);
     c->link_free_ps = calloc(links + 1, sizeof *c->link_free_ps);
     c->read = calloc(c->threads + teams + 1, sizeof *c->read);
     c->write = calloc(c->threads + teams + 1, sizeof *c->write);
-    bool made = c->first != NULL && c->thread != NULL && c->turns.at != NULL &&
-                c->written != NULL && c->link_free_ps != NULL && c->read != NULL &&
-                c->write != NULL;
+    bool made = c->first != NULL && c->thread != NULL && c->written != NULL &&
+                c->link_free_ps != NULL && c->read != NULL && c->write != NULL;
     for (uint32_t team = 0; made && !c->mixed && team < teams; team++) {
         const uint32_t r = team % ranks;
         c->group = team / ranks;
@@ -498,7 +528,9 @@ bool cost_machine_make(struct cost *c)
     }
     if (made && !c->mixed)
         stagger_starts(c);
-    return made;
+    const size_t messages = c->by_link ? (size_t)c->queues * c->slots : 0;
+    c->turns.at = calloc(c->threads + messages + 1, sizeof *c->turns.at);
+    return made && c->turns.at != NULL;
 }
 
 void cost_machine_free(struct cost *c)
@@ -514,6 +546,7 @@ void cost_machine_free(struct cost *c)
         free(c->queue[i].busy);
         free(c->queue[i].arrives_ps);
         free(c->queue[i].free_ps);
+        free(c->queue[i].message);
     }
     for (uint32_t team = 0; c->written != NULL && team < ranks_of(c) * c->groups; team++)
         free(c->written[team]);

@@ -269,37 +269,38 @@ static uint32_t cost_exit(const struct hw_config *hw, uint32_t sip, uint32_t to_
 }
 
 static void walk_route(const struct hw_config *hw, struct hw_place from, struct hw_place to,
-                       enum hw_memory memory, uint32_t exit, struct cost_route *route)
+                       enum hw_memory memory, uint32_t exit, uint32_t queue,
+                       struct cost_route *route)
 {
     struct route_walk walk = {.hw = hw, .route = route};
     *route = (struct cost_route){0};
-    hw_path_walk(hw, from, to, memory, exit, HW_DIRS_MAX, note_step, &walk);
-    route->latency_ps = hw_path_ps(hw, from, to, memory, exit, HW_DIRS_MAX, 0);
+    hw_path_walk(hw, from, to, memory, exit, queue, note_step, &walk);
+    route->latency_ps = hw_path_ps(hw, from, to, memory, exit, queue, 0);
 }
 
 uint32_t cost_hops(const struct hw_config *hw, struct hw_place from, struct hw_place to)
 {
     struct cost_route route;
-    walk_route(hw, from, to, HW_MEMORY_NONE, HW_OUTLET_NONE, &route);
+    walk_route(hw, from, to, HW_MEMORY_NONE, HW_OUTLET_NONE, HW_DIRS_MAX, &route);
     return route.hops;
 }
 
 void cost_route_to_hbm(const struct ccl_call *call, struct hw_place from, struct hw_place to,
                        struct cost_route *route)
 {
-    walk_route(call->hw, from, to, HW_MEMORY_HBM, HW_OUTLET_NONE, route);
+    walk_route(call->hw, from, to, HW_MEMORY_HBM, HW_OUTLET_NONE, HW_DIRS_MAX, route);
 }
 
 void cost_route_of(const struct ccl_call *call, struct hw_place from, struct hw_place to,
-                   bool other_way, struct cost_route *route)
+                   struct cost_ends ends, struct cost_route *route)
 {
     const struct hw_config *const hw = call->hw;
-    const uint32_t exit = cost_exit(hw, from.sip, to.sip, other_way),
-                   back = cost_exit(hw, to.sip, from.sip, other_way);
-    walk_route(hw, from, to, HW_MEMORY_TCM, exit, route);
+    const uint32_t exit = cost_exit(hw, from.sip, to.sip, ends.other_way),
+                   back = cost_exit(hw, to.sip, from.sip, ends.other_way);
+    walk_route(hw, from, to, HW_MEMORY_TCM, exit, ends.receiver, route);
     route->latency_ps += hw->ipcq_wire_ps;
     route->credit_ps =
-        hw_path_ps(hw, to, from, HW_MEMORY_NONE, back, HW_DIRS_MAX, call->ccl->queues.credit_bytes);
+        hw_path_ps(hw, to, from, HW_MEMORY_NONE, back, ends.sender, call->ccl->queues.credit_bytes);
 }
 
 /* Way up and way down take as long as each other, so the route goes to a SIP that is far away. */
@@ -312,7 +313,8 @@ void cost_route_of_tree(const struct ccl_call *call, struct hw_place own, uint32
     there.sip = (own.sip + hw->sip_count / 2) % hw->sip_count;
     *route = (struct cost_route){0};
     if (hw_trees_make(hw, &trees) && tree < trees.count) {
-        walk_route(hw, own, there, HW_MEMORY_TCM, trees.sip_up[tree * trees.sips + own.sip], route);
+        walk_route(hw, own, there, HW_MEMORY_TCM, trees.sip_up[tree * trees.sips + own.sip],
+                   HW_DIRS_MAX, route);
         route->latency_ps +=
             hw->ipcq_wire_ps + hw_reduce_of(hw, trees.root[tree] - hw->sip_count)->latency_ps;
     }
@@ -345,4 +347,36 @@ int64_t cost_travel_ps(const struct cost_route *route, const struct cost_links *
         tail = tail > links->free_ps[link] ? tail : links->free_ps[link];
     }
     return tail + route->latency_ps;
+}
+
+struct cost_message cost_message_of(const struct cost_route *route, const struct cost_links *links,
+                                    int64_t begins, uint64_t bytes)
+{
+    return (struct cost_message){.bytes = bytes,
+                                 .head_ps = begins,
+                                 .tail_ps = begins + hw_rate_ps(route->inside, bytes),
+                                 .spread_ps = links->spread_ps,
+                                 .skip_up = links->skip_up,
+                                 .skip_down = links->skip_down};
+}
+
+void cost_take_link(const struct cost_route *route, const struct cost_links *links,
+                    struct cost_message *message)
+{
+    const uint32_t i = message->at++;
+    const int64_t ser = hw_rate_ps(route->rate[i], message->bytes);
+    const uint32_t share =
+        route->port[i] == HW_PORT_NONE ? links->share : links->share_at[route->port[i]];
+    const bool down = route->crossing[i] & 1;
+    if (ser * share == 0 || (down ? message->skip_down : message->skip_up))
+        return;
+    const int64_t turn_ps =
+        message->head_ps > message->tail_ps - ser ? message->head_ps : message->tail_ps - ser;
+    int64_t *const free_ps = &links->free_ps[route->crossing[i]];
+    const int64_t first_ps = turn_ps - message->spread_ps;
+    const int64_t starts_ps = *free_ps > first_ps ? *free_ps : first_ps;
+    *free_ps = starts_ps + ser * share > turn_ps + ser ? starts_ps + ser * share : turn_ps + ser;
+    message->head_ps = *free_ps - ser;
+    message->spread_ps = message->head_ps - starts_ps;
+    message->tail_ps = message->tail_ps > *free_ps ? message->tail_ps : *free_ps;
 }

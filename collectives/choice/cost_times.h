@@ -49,8 +49,14 @@ struct cost_route {
     enum hw_port port[COST_CROSSINGS_MAX]; /* of the cube; HW_PORT_NONE: between SIPs */
     struct hw_rate rate[COST_CROSSINGS_MAX];
 };
+/* Of a queue: whether it takes the other way (schedule.h, other_way), and its directions, which are
+ * in the keys of its routes (hw_route_key()): tiles have the receiver's, credits the sender's. */
+struct cost_ends {
+    bool other_way;
+    enum hw_dir receiver, sender;
+};
 void cost_route_of(const struct ccl_call *call, struct hw_place from, struct hw_place to,
-                   bool other_way, struct cost_route *route); /* schedule.h, other_way */
+                   struct cost_ends ends, struct cost_route *route);
 /* From a PE through the switches of a tree (hw/topology/trees.h), and back. */
 void cost_route_of_tree(const struct ccl_call *call, struct hw_place own, uint32_t tree,
                         struct cost_route *route);
@@ -96,5 +102,21 @@ struct cost_links {
  * link would be kept for it. */
 int64_t cost_travel_ps(const struct cost_route *route, const struct cost_links *links,
                        int64_t begins, uint64_t bytes);
+
+/* A message on its way that takes each link when it comes to it. Times leave the latency out. */
+struct cost_message {
+    uint64_t bytes;
+    int64_t slot_ps;          /* the write into its slot, when it has arrived */
+    int64_t head_ps, tail_ps; /* the last of those that share its links, at the link `at` */
+    int64_t spread_ps;        /* from the first of them to the last */
+    uint32_t at;
+    bool skip_up, skip_down; /* as in cost_links */
+};
+/* One whose first byte leaves at `begins`. */
+struct cost_message cost_message_of(const struct cost_route *route, const struct cost_links *links,
+                                    int64_t begins, uint64_t bytes);
+/* Takes the link `at` of the route, and moves on to the next. There must be one. */
+void cost_take_link(const struct cost_route *route, const struct cost_links *links,
+                    struct cost_message *message);
 
 #endif

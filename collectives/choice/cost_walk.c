@@ -160,21 +160,65 @@ static void begin_store(struct cost *c, struct cost_thread *t, uint64_t bytes)
     take_handle(t, written + t->store_ps - t->store_ps / 2);
 }
 
-/* When a message of this many bytes arrives whose first byte enters PE_DMA's engine at `begins`. */
-static int64_t travel(struct cost *c, const struct cost_thread *t, struct cost_queue *q,
-                      const struct schedule_step *step, int64_t begins, uint64_t bytes)
+/* ---- messages -------------------------------------------------------------------------------- */
+
+static struct cost_links links_of(const struct cost *c, const struct cost_thread *t,
+                                  const struct cost_queue *q)
 {
     struct cost_links links = {.hw = c->call->hw,
                                .free_ps = c->link_free_ps,
                                .by_class = c->alike,
                                .busy = c->alike ? q->busy : NULL,
                                .share = t->share,
-                               .skip_up = step->src.none,
-                               .skip_down = step->dst.none,
                                .spread_ps = t->spread_ps};
     for (enum hw_port port = 0; port < HW_PORTS; port++)
         links.share_at[port] = t->share_at[port];
-    return cost_travel_ps(&q->route, &links, begins, bytes);
+    return links;
+}
+
+/* The next message of a queue arrives in its slot. */
+static void arrive(struct cost *c, struct cost_queue *q, int64_t arrives_ps)
+{
+    q->arrives_ps[q->arrived++ % c->slots] = arrives_ps;
+    wake(c, &q->receiver, arrives_ps - c->times.queue_ps);
+}
+
+/* A message takes the links to which it comes before anything else can continue. */
+static void move_message(struct cost *c, uint32_t number)
+{
+    struct cost_queue *const q = &c->queue[number / c->slots];
+    struct cost_message *const message = &q->message[number % c->slots];
+    const struct cost_thread *const t = &c->thread[q->source];
+    const struct cost_links links = links_of(c, t, q);
+    while (message->at < q->route.count) {
+        const struct cost_turn turn = {message->head_ps, c->threads + number};
+        if (c->turns.count > 0 && cost_turn_before(c->turns.at[0], turn)) {
+            cost_turns_push(&c->turns, turn);
+            return;
+        }
+        cost_take_link(&q->route, &links, message);
+    }
+    arrive(c, q, message->tail_ps + q->route.latency_ps + message->slot_ps);
+}
+
+/* A message of a step sets out whose first byte enters PE_DMA's engine at `begins`; of `bytes` so
+ * many as `wire` are on its way. */
+static void set_out(struct cost *c, const struct cost_thread *t, struct cost_queue *q,
+                    const struct schedule_step *step, int64_t begins, uint64_t wire, uint64_t bytes)
+{
+    const uint32_t slot = q->sent++ % c->slots;
+    const int64_t slot_ps = cost_slot_write_ps(c->call, t->own, bytes);
+    struct cost_links links = links_of(c, t, q);
+    links.skip_up = step->src.none;
+    links.skip_down = step->dst.none;
+    if (!c->by_link) {
+        arrive(c, q, cost_travel_ps(&q->route, &links, begins, wire) + slot_ps);
+        return;
+    }
+    q->source = (uint32_t)(t - c->thread);
+    q->message[slot] = cost_message_of(&q->route, &links, begins, wire);
+    q->message[slot].slot_ps = slot_ps;
+    move_message(c, (uint32_t)(q - c->queue) * c->slots + slot);
 }
 
 /* ---- tiles ----------------------------------------------------------------------------------- */
@@ -280,7 +324,7 @@ static bool take_tile(struct cost *c, struct cost_thread *t, uint32_t number, ui
     const enum schedule_op op = (enum schedule_op)cost_step_at(t, t->at.step + t->link)->op;
     if (schedule_op_receives(op)) {
         struct cost_queue *const q = &c->queue[t->recv_queue[t->at.step + t->link]];
-        if (q->sent == q->received) {
+        if (q->arrived == q->received) {
             q->receiver = number;
             return false;
         }
@@ -339,12 +383,9 @@ static bool give_tile(struct cost *c, struct cost_thread *t, uint32_t number, ui
             begins = read - cost_memory_ps(&c->times, bytes) + t->load_ps / 2;
             keep_inward(t, t->now_ps, read + t->load_ps / 2);
         }
-        q->arrives_ps[slot] =
-            travel(c, t, q, step, begins, wire) + cost_slot_write_ps(c->call, t->own, bytes);
-        q->sent++;
+        set_out(c, t, q, step, begins, wire, bytes);
         c->events +=
             cost_send_events(c->call, q->route.hops, bytes) + (op == SCHEDULE_SEND); /* from HBM */
-        wake(c, &q->receiver, q->arrives_ps[slot] - c->times.queue_ps);
     }
     if (t->link + 1 == t->chain[t->at.step]) {
         if (keeps_value(t))
@@ -473,9 +514,14 @@ void cost_walk(struct cost *c)
     for (uint32_t i = 0; i < c->threads; i++)
         cost_turns_push(&c->turns, turn_of(c, i));
     while (c->turns.count > 0 && !c->too_long) {
-        const uint32_t number = cost_turns_pop(&c->turns).number;
+        const struct cost_turn turn = cost_turns_pop(&c->turns);
+        const uint32_t number = turn.number;
+        c->too_long = c->limit_ps > 0 && least_ps(c, turn.ps) > c->limit_ps;
+        if (number >= c->threads) {
+            move_message(c, number - c->threads);
+            continue;
+        }
         bool goes_on = c->thread[number].piece < c->pieces;
-        c->too_long = c->limit_ps > 0 && least_ps(c, c->thread[number].now_ps) > c->limit_ps;
         do /* as long as it is the earliest */
             goes_on = goes_on && go_on(c, number) && c->thread[number].piece < c->pieces;
         while (goes_on &&

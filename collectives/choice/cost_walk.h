@@ -20,10 +20,12 @@ struct cost_queue {
     struct cost_route route;
     int64_t off_ps, credit_off_ps; /* ... the mean of all, less the way of this one */
     uint32_t *busy; /* of like ranks: [crossing] messages that cross that outlet's busiest link */
-    int64_t *arrives_ps; /* [slots] of a message that is in the queue */
-    int64_t *free_ps;    /* [slots] when the sender knows that the slot is free again */
-    uint32_t sent, received;
-    uint32_t sender, receiver; /* threads that wait; COST_NONE */
+    int64_t *arrives_ps;          /* [slots] of a message that is in the queue */
+    int64_t *free_ps;             /* [slots] when the sender knows that the slot is free again */
+    struct cost_message *message; /* [slots] on its way, where messages take links one by one */
+    uint32_t source;              /* the thread that sends them */
+    uint32_t sent, arrived, received; /* arrived: its time is known */
+    uint32_t sender, receiver;        /* threads that wait; COST_NONE */
 };
 
 /* One way of a home's HBM. */
@@ -79,8 +81,9 @@ struct cost {
     uint32_t groups;         /* of these lanes, carried out one by one; without lanes: 1 */
     uint32_t group;          /* whose threads are made */
     bool lanes, alike;
-    bool mean;  /* of like ranks: messages take the mean of all ranks' times on their ways */
-    bool mixed; /* like ranks' messages take different times on their ways */
+    bool by_link; /* messages take each link when they come to it, not all when they set out */
+    bool mean;    /* of like ranks: messages take the mean of all ranks' times on their ways */
+    bool mixed;   /* like ranks' messages take different times on their ways */
     struct cost_thread *thread; /* [threads] */
     uint32_t *first;            /* [team] */
     uint32_t threads;
@@ -92,9 +95,10 @@ struct cost {
     int64_t *link_free_ps; /* [crossing] */
     uint32_t **written;    /* [team][place]: the last piece, + 1, in which it was written */
     struct cost_memory *read, *write; /* [rank, or thread in lanes] the home's HBM */
-    struct cost_turns turns;          /* of threads that can continue */
-    int64_t ended_ps;                 /* the last thread */
-    double events;                    /* of the simulator, for what has been carried out */
+    struct cost_turns turns; /* of threads that can continue; after their numbers, of messages:
+                                slot after slot, queue after queue */
+    int64_t ended_ps;        /* the last thread */
+    double events;           /* of the simulator, for what has been carried out */
     uint64_t all_pieces;
     int64_t limit_ps; /* longer times need not be known */
     bool too_long, failed;

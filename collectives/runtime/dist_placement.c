@@ -47,7 +47,8 @@ static bool make_call(const struct config *config, const struct ccl_call *whole,
     call->n_elem = whole->n_elem / lanes;
     const uint64_t free = config->hw.hbm_bytes - dist_ring_bytes(config, HW_MEMORY_HBM);
     if (call->n_elem == 0 || whole->n_elem % lanes != 0 ||
-        dist_check_blocks(call->collective, call->n_elem, call->world_size, &ignored) != CW_OK ||
+        (call->collective != CCL_ALL_GATHER && /* whose input is one block */
+         dist_check_blocks(call->collective, call->n_elem, call->world_size, &ignored) != CW_OK) ||
         tensor_elems(call) * tl_itemsize(call->dtype) > free)
         return false;
     ccl->n_elem = call->n_elem * tl_itemsize(call->dtype) / tl_itemsize(LP_F16);

@@ -350,16 +350,22 @@ struct ends {
     } at[HW_DIRS_MAX]; /* by direction */
 };
 
-/* A free index for a name that has none of its own. Indices that name a port come late. The index
- * of `peer` comes last, since a point-to-point bench may want it. */
-static enum hw_dir free_index(const struct ends *ends)
+/* Indices that name a port come late. The index of `peer` comes last, since a point-to-point bench
+ * may want it. */
+enum hw_dir lp_dir_numbered(uint32_t n)
 {
     static const uint8_t order[HW_DIRS_MAX] = {8,  9,  10, 11, 0, 1, 2, 3,
                                                13, 14, 15, 4,  5, 6, 7, 12};
+    return n < HW_DIRS_MAX ? (enum hw_dir)order[n] : HW_DIRS_MAX;
+}
+
+/* A free index for a name that has none of its own. */
+static enum hw_dir free_index(const struct ends *ends)
+{
     uint32_t i = 0;
-    while ((ends->directions >> order[i] & 1) != 0)
+    while ((ends->directions >> lp_dir_numbered(i) & 1) != 0)
         i++;
-    return (enum hw_dir)order[i];
+    return lp_dir_numbered(i);
 }
 
 static bool has_name(const struct ends *ends, uint32_t name)

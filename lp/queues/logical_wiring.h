@@ -77,6 +77,10 @@ void lp_wiring_free(struct lp_wiring *wiring); /* accepts NULL */
 /* "E" for "W", "global_N" for "global_S"; false: the name has no opposite by itself. */
 bool lp_dir_opposite(const char *name, char opposite[LP_DIR_NAME_BYTES]);
 
+/* The direction that a place's end number `n` has, of those whose names have no index of their own;
+ * HW_DIRS_MAX: there are fewer. */
+enum hw_dir lp_dir_numbered(uint32_t n);
+
 /* A PE's end of a queue. */
 struct lp_wire {
     uint32_t peer; /* global index of the PE at the other end */

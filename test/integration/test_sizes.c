@@ -358,6 +358,21 @@ static void an_automatic_choice_takes_the_placement_of_a_rank_s_size(void **stat
     }
 }
 
+/* An all-gather's input is one block: 2,731 elements on each of 128 PEs, which six ranks do not
+ * divide. */
+static void a_placement_needs_no_input_of_blocks(void **state)
+{
+    (void)state;
+    static const char line[] = "run --bench ccl_all_gather --algorithm auto --no-data "
+                               "--bytes-per-rank 4194816 --set system.sips.count=6";
+    json_t *const taken = run_json("%s", line);
+    json_t *const named = run_json("%s --set algorithms.auto.mapper=all_pes", line);
+    assert_true(json_number_value(row_of(taken, 0, "time_ns")) <=
+                1.1 * json_number_value(row_of(named, 0, "time_ns")));
+    json_decref(taken);
+    json_decref(named);
+}
+
 /* Each message costs the receiver a wire and a look at its slot, so few messages are fast: at 16
  * KiB the choice is no slower than recursive doubling, and larger sizes take longer. */
 static void an_automatic_choice_counts_what_a_message_costs(void **state)
@@ -577,6 +592,7 @@ int main(void)
         cmocka_unit_test(a_loaded_algorithm_that_has_no_pieces_is_advised),
         cmocka_unit_test(the_table_of_many_sizes_is_short),
         cmocka_unit_test(an_automatic_choice_takes_the_placement_of_a_rank_s_size),
+        cmocka_unit_test(a_placement_needs_no_input_of_blocks),
         cmocka_unit_test(an_automatic_choice_counts_what_a_message_costs),
         cmocka_unit_test(other_sizes_leave_the_placement_to_the_mapper),
         cmocka_unit_test(the_note_on_choices_is_one_line),
