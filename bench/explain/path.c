@@ -70,33 +70,62 @@ static void add_hop(struct trail *trail, const struct lp_cause_entry *entry, uin
     trail->count++;
 }
 
-/* Follows a transfer from an entry that has sent it on, until the entry that sends the event. */
+/* What the event that an entry in the log of `lp` has sent did with the transfer: sent it on; and,
+ * where it offered a piece of a response, `other`: the event that offers the next one. */
+static struct lp_cause_entry next_on_way(struct cause_log *log, uint32_t lp,
+                                         const struct lp_cause_entry *entry,
+                                         const struct spot *event, struct lp_cause_entry *other)
+{
+    struct lp_cause_entry next = cause_log_until_of(log, lp, entry->at_ps, event->entity),
+                          found = none;
+    *other = none;
+    for (; next.place != 0 && next.now_ps == entry->at_ps;
+         next = cause_log_before_of(log, lp, &next, event->entity)) {
+        if (next.by_entity != event->entity || next.by_number != event->number ||
+            next.by_type != entry->type || next.entity != event->entity ||
+            next.number != event->number || next.type == 0)
+            continue;
+        if (next.type == LP_EVENT_LEND)
+            *other = next;
+        if (found.place == 0 || next.type == LP_EVENT_TRANSFER)
+            found = next;
+    }
+    return found;
+}
+
+/* Follows a transfer from an entry that has sent it on, until the entry that sends the event. Of a
+ * response in pieces, one piece after the other. */
 static struct lp_cause_entry follow(struct walk *walk, struct lp_cause_entry entry, uint32_t *lp,
                                     const struct spot *event)
 {
-    struct cause_log *const log = walk->log;
-    walk->trail.entity = event->entity;
-    walk->trail.number = event->number;
-    walk->trail.count = 0;
-    for (uint32_t hops = 0; hops < HOPS_MAX && entry.place != 0 && !sends(&entry, event); hops++) {
-        if (entry.at_ps > event->ps)
-            return none;
-        add_hop(&walk->trail, &entry, *lp);
-        *lp = entry.to_lp;
-        struct lp_cause_entry next = cause_log_until_of(log, *lp, entry.at_ps, event->entity),
-                              found = none;
-        for (; next.place != 0 && next.now_ps == entry.at_ps;
-             next = cause_log_before_of(log, *lp, &next, event->entity)) {
-            if (next.by_entity != event->entity || next.by_number != event->number ||
-                next.by_type != entry.type || next.entity != event->entity ||
-                next.number != event->number || next.type == 0)
-                continue;
-            if (found.place == 0 || next.type == LP_EVENT_TRANSFER)
-                found = next;
+    struct trail *const trail = &walk->trail;
+    struct lp_cause_entry later = none; /* offers the next piece */
+    uint32_t later_lp = 0, later_count = 0;
+    trail->entity = event->entity;
+    trail->number = event->number;
+    trail->count = 0;
+    for (uint32_t hops = 0; hops < HOPS_MAX; hops++) {
+        if (entry.place == 0 || entry.at_ps > event->ps) {
+            entry = later;
+            *lp = later_lp;
+            trail->count = later_count;
+            later = none;
         }
-        entry = found;
+        if (entry.place == 0 || entry.at_ps > event->ps)
+            return none;
+        if (sends(&entry, event))
+            return entry;
+        add_hop(trail, &entry, *lp);
+        *lp = entry.to_lp;
+        struct lp_cause_entry other;
+        entry = next_on_way(walk->log, *lp, &entry, event, &other);
+        if (other.place != 0) {
+            later = other;
+            later_lp = *lp;
+            later_count = trail->count;
+        }
     }
-    return entry;
+    return none;
 }
 
 /* The entry of the latest trail that sends the event. Whoever follows the transfer again finds it:

@@ -103,6 +103,9 @@ static void parts_sum_to_the_time(void **state)
         "--n-elem 4096 --set slot_access.tcm.bw_gbs=512",
         "--n-elem 4096 --set jitter.links.ucie.distribution=exponential "
         "--set jitter.links.ucie.mean_ns=10",
+        "--preset tiny --set system.sips.count=16 --set system.sips.topology=torus_2d --set "
+        "fabric.contention=chunk --algorithm pairwise_all_to_all --bench ccl_all_to_all --n-elem "
+        "16384",
         "--preset h100_8 --algorithm switch_all_reduce --n-elem 65536",
         "--preset h100_8 --algorithm switch_broadcast --bench ccl_broadcast --n-elem 4096",
         THREE_SWITCHES("push,\"trees\":2") " --threads 3 --sync stress",
