@@ -274,6 +274,26 @@ static void bounds_are_of_the_sips_that_are_left(void **state)
     json_decref(root);
 }
 
+/* A step's rank is the SIP of its number: SIPs after those with ranks may fail, no others. */
+static void a_step_has_the_sips_of_its_ranks(void **state)
+{
+    (void)state;
+    char line[300];
+    write_file(in_folder("three.yaml"),
+               "workload:\n  ranks: 3\n  ops:\n    - {collective: all_reduce, bytes: 96KiB}\n");
+    for (int failed = 1; failed < 4; failed += 2) {
+        snprintf(line, sizeof line,
+                 "step %s --quiet --set system.sips.count=4 --set faults.f.failed=true --set "
+                 "faults.f.at=%d",
+                 in_folder("three.yaml"), failed);
+        struct run_output output = run_line(failed == 1 ? 2 : 0, "%s", line);
+        assert_int_equal(strstr(output.err, "rank 1 is on SIP 1, and that SIP or one before it has "
+                                            "failed") != NULL,
+                         failed == 1);
+        run_output_free(&output);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -281,6 +301,7 @@ int main(void)
         cmocka_unit_test(topo_shows_what_has_failed_and_the_way_round_it),
         cmocka_unit_test(a_failed_sip_is_no_rank),
         cmocka_unit_test(bounds_are_of_the_sips_that_are_left),
+        cmocka_unit_test(a_step_has_the_sips_of_its_ranks),
         cmocka_unit_test(threads_and_rollbacks_change_nothing),
         cmocka_unit_test(a_link_that_fails_during_a_run),
         cmocka_unit_test(what_is_cut_off_or_not_there_is_named),

@@ -15,6 +15,7 @@
 #include "collectives/config/config_place.h"
 #include "collectives/config/config_tree.h"
 #include "collectives/runtime/install_plan.h"
+#include "hw/topology/broken.h"
 #include "hw/topology/topology.h"
 #include "workload/run/step_fold.h"
 
@@ -30,12 +31,15 @@ static const char *file_of(const struct workload_graph *graph)
 static int place_ranks(struct step_plan *plan, struct cw_error *error)
 {
     const struct workload_graph *const graph = plan->options->graph;
-    const uint32_t sips = plan->options->config->hw.sip_count;
-    if (graph->rank_count > sips)
+    const struct hw_config *const hw = &plan->options->config->hw;
+    const struct ccl_ranks *const ranks = &plan->options->config->ccl.ranks;
+    const uint32_t sips = hw->sip_count, living = hw_living_sips(hw);
+    if (graph->rank_count > living)
         return cw_error_set(error, CW_USAGE,
-                            "%s: %u ranks, and the machine has %u SIPs; legal: at most as many "
+                            "%s: %u ranks, and the machine has %u SIPs%s; legal: at most as many "
                             "(system.sips.count)",
-                            file_of(graph), graph->rank_count, sips);
+                            file_of(graph), graph->rank_count, living,
+                            living < sips ? " that have not failed" : "");
     plan->rank_of_sip = malloc(sips * sizeof *plan->rank_of_sip);
     if (plan->rank_of_sip == NULL)
         return no_memory(error);
@@ -47,6 +51,12 @@ static int place_ranks(struct step_plan *plan, struct cw_error *error)
                 error, CW_USAGE, "%s: rank %u is placed on SIP %u, %s; legal: 0 to %u, each once",
                 file_of(graph), rank, sip,
                 sip >= sips ? "which does not exist" : "which has another one", sips - 1);
+        if (ranks->list != NULL && ccl_rank_on(ranks, sip) != sip)
+            return cw_error_set(error, CW_USAGE,
+                                "%s: rank %u is on SIP %u, and that SIP or one before it has "
+                                "failed (faults); legal in a step: SIPs that fail after all with "
+                                "ranks",
+                                file_of(graph), rank, sip);
         plan->rank_of_sip[sip] = rank;
     }
     return CW_OK;
