@@ -464,18 +464,56 @@ static bool find_outlet(const struct hw_config *hw, const struct hw_sip_dims *di
     return *dim < dims->count && *index < hw_sip_dim_outlets(&dims->at[*dim]);
 }
 
+/* Links to SIPs that have no way back: no outlet of the SIP shows them. */
+static void find_one_ways(const struct bounding *b, struct one_ways *found)
+{
+    const struct hw_config *const hw = b->hw;
+    found->count = 0;
+    for (uint32_t stop = 0; bound_is_irregular(b) && stop < hw_stops(hw); stop++)
+        for (uint32_t outlet = 0; outlet < hw_outlets_of(hw, stop); outlet++) {
+            const struct hw_hop hop = hw_hop(hw, stop, outlet);
+            if (hop.link == HW_LINK_KINDS || hop.back != HW_ONE_WAY || hw_is_switch(hw, hop.to))
+                continue;
+            if (found->count < ONE_WAYS_MAX)
+                found->hop[found->count] = hop;
+            found->count++;
+        }
+}
+
+/* The links of a class that a SIP has at each port, one way: where more lead in than out or the
+ * other way round, the more, since it is not known which way bytes cross a cut. */
+static void find_listed_ports(const struct bounding *b, uint32_t sip, struct cut at[HW_PORTS])
+{
+    const struct hw_config *const hw = b->hw;
+    struct cut in[HW_PORTS] = {{{0}}};
+    for (uint32_t outlet = 0; outlet < hw_outlets(hw); outlet++) {
+        const struct hw_hop hop = hw_hop(hw, sip, outlet);
+        if (hop.link == HW_LINK_KINDS)
+            continue;
+        at[hw_side(hw, outlet)].links[hop.link]++;
+        if (hop.back != HW_ONE_WAY)
+            in[hw_side(hw, outlet)].links[hw_hop(hw, hop.to, hop.back).link]++;
+    }
+    for (uint32_t i = 0; i < b->one_ways->count && i < ONE_WAYS_MAX; i++)
+        if (b->one_ways->hop[i].to == sip)
+            in[b->one_ways->hop[i].in].links[b->one_ways->hop[i].link]++;
+    for (enum hw_port port = 0; port < HW_PORTS; port++)
+        for (enum hw_link_kind kind = 0; kind < HW_LINK_KINDS; kind++)
+            if (in[port].links[kind] > at[port].links[kind])
+                at[port].links[kind] = in[port].links[kind];
+}
+
 /* The links that a SIP has at each port. */
 static void find_ports(const struct bounding *b, uint32_t sip, struct cut at[HW_PORTS])
 {
     const struct hw_config *const hw = b->hw;
     memset(at, 0, HW_PORTS * sizeof *at);
+    if (bound_is_irregular(b)) {
+        find_listed_ports(b, sip, at);
+        return;
+    }
     for (uint32_t outlet = 0; outlet < hw_outlets(hw); outlet++) {
         uint32_t k, index;
-        const struct hw_hop hop = hw_hop(hw, sip, outlet);
-        if (bound_is_irregular(b) && hop.link < HW_LINK_KINDS)
-            at[hw_side(hw, outlet)].links[hop.link]++;
-        if (bound_is_irregular(b))
-            continue;
         if (!find_outlet(hw, &b->dims, outlet, &k, &index))
             continue;
         const struct hw_sip_dim *const dim = &b->dims.at[k];
@@ -893,6 +931,8 @@ static void bound_inside_sips(struct bounding *b)
     struct cut at[PORT_KINDS_MAX][HW_PORTS];
     uint32_t kinds = 0;
     const bool each = b->work->sips != NULL || bound_is_irregular(b);
+    if (b->one_ways->count > ONE_WAYS_MAX) /* too many for each SIP to look at */
+        return;
     for (uint32_t i = 0; i < (each ? b->sips : 1) && kinds < PORT_KINDS_MAX; i++) {
         uint32_t like = 0;
         find_ports(b, bound_sip(b, i), at[kinds]);
@@ -918,7 +958,10 @@ struct hw_bound hw_bound_of(const struct hw_config *hw, const struct hw_work *wo
     b.lanes = by_rank ? shards : 1;
     if (b.leaves < 2)
         return bound;
+    struct one_ways one_ways;
     find_dims(&b);
+    find_one_ways(&b, &one_ways);
+    b.one_ways = &one_ways;
     b.mode = mode_of(&b);
     bound_term(&bound, latency_ps(&b), "latency");
     bound_links(&b, HW_LINK_HBM, 1, crossing_bytes(&b, 1)); /* the slice of one PE */

@@ -7,6 +7,12 @@
 #include "collectives/verify/bound.h"
 #include "hw/topology/topology.h"
 
+enum { ONE_WAYS_MAX = 1024 };
+struct one_ways {
+    uint32_t count; /* more than the room: the first ones */
+    struct hw_hop hop[ONE_WAYS_MAX];
+};
+
 /* The work, counted in leaves: what the collective is of. A leaf is a rank; where the shards of a
  * rank are added together, a shard. */
 struct bounding {
@@ -14,11 +20,12 @@ struct bounding {
     const struct hw_work *work;
     struct hw_sip_dims dims;
     uint64_t leaves;
-    uint32_t sips;                /* with leaves: the first ones */
-    uint64_t of_sip;              /* leaves of each, but for the last */
-    uint64_t lanes;               /* of a SIP: collectives side by side, each of all leaves */
-    enum hw_reduce_mode mode;     /* of switches that join all SIPs with leaves, one on each */
-    bool differ[HW_SIP_DIMS_MAX]; /* in a dimension: not all SIPs with leaves are at one place */
+    uint32_t sips;                   /* with leaves: the first ones */
+    uint64_t of_sip;                 /* leaves of each, but for the last */
+    uint64_t lanes;                  /* of a SIP: collectives side by side, each of all leaves */
+    enum hw_reduce_mode mode;        /* of switches that join all SIPs with leaves, one on each */
+    bool differ[HW_SIP_DIMS_MAX];    /* in a dimension: not all SIPs with leaves are at one place */
+    const struct one_ways *one_ways; /* links to SIPs alone, of a listed machine */
     struct hw_bound *bound;
 };
 

@@ -136,6 +136,13 @@ static void a_reduce_goes_to_its_root(void **state)
                                "1}}, links: [{from: 0, to: 1-2, class: slow, back_class: fast}]}";
     assert_in_range(bound_of(star, CCL_BROADCAST, 2).ps, 5000 * 1000, 6000 * 1000);
     assert_in_range(bound_of(star, CCL_REDUCE, 2).ps, 1 * 1000, 1000 * 1000);
+    /* 1 GB/s from the root, 500 to it by a link of its own: 1 MB in 2 us, and the latency */
+    assert_in_range(bound_of("{sips: 2, classes: {slow: {bw_gbs: 1}, fast: {bw_gbs: 500}}, links: "
+                             "[{from: 0, to: 1, class: slow, one_way: true}, {from: 1, to: 0, "
+                             "class: fast, one_way: true}]}",
+                             CCL_REDUCE, MB)
+                        .ps,
+                    1000 * 1000, 20 * 1000 * 1000);
 }
 
 int main(void)
