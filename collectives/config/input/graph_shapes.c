@@ -489,11 +489,13 @@ struct copying {
     uint32_t kind[HW_SWITCH_KINDS], class[HW_CLASSES_MAX];
 };
 
-/* A name that the product does not have yet: with the list's number, if it must be. */
+/* A name that the product does not have yet: with the list's number, if it must be. There are at
+ * most HW_SIP_DIMS_MAX lists. */
+_Static_assert(HW_SIP_DIMS_MAX < 100, "a list's number has two digits");
 static void product_name(const char *name, bool taken, uint32_t number, char out[GRAPH_NAME_BYTES])
 {
     if (taken)
-        snprintf(out, GRAPH_NAME_BYTES, "%.20s_%" PRIu32, name, number);
+        snprintf(out, GRAPH_NAME_BYTES, "%.20s_%" PRIu32, name, number % 100);
     else
         snprintf(out, GRAPH_NAME_BYTES, "%s", name);
 }
