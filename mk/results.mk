@@ -39,6 +39,11 @@ placement-sweep: ## the automatic choice of the placement beside the others: per
 	@$(SUBMAKE) VARIANT=check $(BUILD)/check/cubewarp
 	perf/results/schedule_sweep.py $(BUILD)/check/cubewarp -j $(JOBS) --placements
 
+.PHONY: graph-sweep
+graph-sweep: ## the automatic choice on 40 graphs beside the others: perf/results/graph_choice.md (QUICK=1: compares some rows)
+	@$(SUBMAKE) VARIANT=check $(BUILD)/check/cubewarp
+	perf/results/schedule_sweep.py $(BUILD)/check/cubewarp -j $(JOBS) --graphs $(if $(QUICK),--quick)
+
 .PHONY: hierarchical-sweep
 hierarchical-sweep: ## hierarchical beside the other all-reduces on cubes: perf/results/hierarchical.md
 	@$(SUBMAKE) VARIANT=check $(BUILD)/check/cubewarp

@@ -61,6 +61,7 @@ try env CUBEWARP=build/check/cubewarp SWEEP_SPEEDS=$((167 * scale)) SWEEP_KILLS=
     build/check/test/integration/test_sweep
 try env CUBEWARP=build/check/cubewarp test/estimates/test_estimates.py --all
 try env CUBEWARP=build/check/cubewarp EQUALITY_SEED="$seed" test/equality/test_equality.py --all
+try perf/results/schedule_sweep.py build/check/cubewarp --graphs --quick
 try test/mutants/run.py
 for ((round = 1; failed == 0 && (rounds == 0 || round < rounds); round++)); do
     round_from $((seed + round * 1000000000))
