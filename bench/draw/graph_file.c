@@ -20,6 +20,16 @@ static int by_place(const void *a, const void *b)
     return x->place < y->place ? -1 : x->place > y->place;
 }
 
+/* Three with a link between every two, listed all one way round, would be read as a ring. */
+static bool is_in_three(const struct hw_config *hw, uint32_t sip, uint32_t to)
+{
+    const struct hw_sip_dims dims = hw_sip_dims_of(hw);
+    for (uint32_t k = 0; k < dims.count; k++)
+        if (hw_sip_coordinate(&dims.at[k], sip) != hw_sip_coordinate(&dims.at[k], to))
+            return dims.at[k].joint == HW_SIP_FULL && dims.at[k].size == 3;
+    return false;
+}
+
 /* Whether the list has a link from this end of it: of a built-in topology, where it leads on, and
  * from SIPs to switches. */
 static bool is_listed_here(const struct hw_config *hw, uint32_t stop, uint32_t outlet,
@@ -28,7 +38,7 @@ static bool is_listed_here(const struct hw_config *hw, uint32_t stop, uint32_t o
     if (hw_is_switch(hw, stop) || hw_is_switch(hw, hop->to))
         return !hw_is_switch(hw, stop);
     const enum hw_port side = hw_side(hw, outlet);
-    if (side == hop->in) /* half way round, between every two */
+    if (side == hop->in || is_in_three(hw, stop, hop->to)) /* half way round, between every two */
         return stop < hop->to;
     return side == HW_PORT_E || side == HW_PORT_S;
 }

@@ -26,12 +26,13 @@ static void split_by_metis(const struct hw_config *hw, struct hw_sip_levels *lev
     free(group);
 }
 
-/* Routes along dimensions: the graph's orders are theirs, as in a built-in topology. */
+/* Routes along dimensions, or between paired dies: orders are as in a built-in topology. */
 static bool goes_by_dims(const struct hw_config *hw)
 {
     enum hw_route_policy policy;
     uint64_t seed;
-    return hw_graph_policy(hw, &policy, &seed) && policy == HW_ROUTES_DIMENSION_ORDER;
+    return hw_graph_policy(hw, &policy, &seed) &&
+           (policy == HW_ROUTES_DIMENSION_ORDER || hw->sip_topology->paired);
 }
 
 void config_find_orders(struct config *config)

@@ -264,6 +264,22 @@ static const struct hw_topology_ops graph_ops = {
     .dims = graph_dims,
 };
 
+/* Paired dies, as in pair_switch: SIPs 2i and 2i + 1 are joined, and so are by one switch all even
+ * SIPs, and all odd ones; between packages a route goes by a switch first. */
+static bool is_paired(const struct graph *g)
+{
+    const struct hw_config hw = {.sip_count = g->sips, .sip_topology = &g->ops};
+    const struct hw_sip_dims *const dims = &g->dims;
+    if (g->policy != HW_ROUTES_LISTED || g->switches != 2 || dims->count != 2 ||
+        dims->at[0].size != 2 || dims->at[0].joint != HW_SIP_FULL ||
+        (dims->at[1].joint != HW_SIP_SWITCH && dims->at[1].size > 1))
+        return false;
+    for (uint32_t sip = 2; sip < g->sips; sip++)
+        if (!hw_is_switch(&hw, hw_hop(&hw, 0, graph_exit(&hw, 0, sip, 0)).to))
+            return false;
+    return true;
+}
+
 static bool build(struct graph_building *b)
 {
     struct graph *const g = b->g;
@@ -289,7 +305,10 @@ static bool build(struct graph_building *b)
     name_sides(b);
     put_outlets(b);
     lead_back(b);
-    return graph_find_dims(b) && graph_find_routes(b);
+    if (!graph_find_dims(b) || !graph_find_routes(b))
+        return false;
+    g->ops.paired = is_paired(g);
+    return true;
 }
 
 struct hw_topology_ops *hw_graph_create(const struct hw_graph_given *given,

@@ -109,9 +109,12 @@ static enum hw_link_kind class_of(const struct graph_building *b, const struct h
 
 bool graph_find_dims(struct graph_building *b)
 {
-    /* three in a ring have links between every two, and so have two in a line */
-    static const enum hw_sip_joint few[] = {HW_SIP_RING, HW_SIP_LINE, HW_SIP_FULL, HW_SIP_SWITCH},
+    /* three in a ring have links between every two; two with one link are an open line only in a
+     * machine of open lines */
+    static const enum hw_sip_joint few[] = {HW_SIP_RING, HW_SIP_FULL, HW_SIP_LINE, HW_SIP_SWITCH},
+                                   open[] = {HW_SIP_RING, HW_SIP_LINE, HW_SIP_FULL, HW_SIP_SWITCH},
                                    many[] = {HW_SIP_FULL, HW_SIP_RING, HW_SIP_LINE, HW_SIP_SWITCH};
+    const enum hw_sip_joint *const fewest = b->given->lines == HW_SIP_LINES_OPEN ? open : few;
     struct hw_sip_dims *const dims = &b->g->dims;
     for (uint32_t k = 0; k < b->given->dims; k++)
         hw_sip_dims_add(dims, HW_SIP_RING, b->given->dim[k], HW_LINK_SIP_LINK);
@@ -125,7 +128,7 @@ bool graph_find_dims(struct graph_building *b)
         struct hw_sip_dim *const dim = &dims->at[k];
         uint32_t joint = 0;
         while (dim->size > 1 && joint < 4) {
-            dim->joint = dim->size > 3 ? many[joint] : few[joint];
+            dim->joint = dim->size > 3 ? many[joint] : dim->size == 3 ? few[joint] : fewest[joint];
             if (is_joined(b, dim))
                 break;
             joint++;

@@ -27,7 +27,11 @@ static const char *const machines[] = {
     "fully_connected --set system.sips.count=7",
     "torus_3d --set system.sips.count=12",
     "[{\"torus_2d\":[2,2]},{\"switch\":3,\"bw_gbs\":50}] --set system.sips.count=12",
-    "ring_1d --set system.sips.count=2"};
+    "ring_1d --set system.sips.count=2",
+    "fully_connected --set system.sips.count=2",
+    "pair_switch --set system.sips.count=4",
+    "pair_switch --set system.sips.count=2",
+    "fully_connected --set system.sips.count=3"};
 static const char *const algorithms[] = {
     "ring_rs_ag",        "lrab_hierarchical_allreduce",
     "halving_doubling",  "pairwise_all_to_all --bench ccl_all_to_all",
