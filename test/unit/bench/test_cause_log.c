@@ -191,7 +191,8 @@ static void limits_become_twice_as_fast(void **state)
     hw.link[HW_LINK_UCIE].prop_ps = 41;
     hw.overhead_ps[HW_NODE_PE_MATH] = 4000;
     hw.math_cycle = (struct hw_rate){1000, 1};
-    const int64_t no_slow_ps[EXPLAIN_SLOW_PARTS] = {0};
+    const int64_t no_slow_ps[HW_PART_KINDS] = {0};
+    struct hw_faults faults = {0};
     struct explain_limit limits[] = {{.kind = EXPLAIN_RATE, .which = HW_LINK_SIP_LINK},
                                      {.kind = EXPLAIN_FLIGHT, .which = HW_LINK_UCIE},
                                      {.kind = EXPLAIN_NODE, .which = HW_NODE_PE_MATH}};
@@ -206,7 +207,7 @@ static void limits_become_twice_as_fast(void **state)
         assert_string_equal(limits[i].settings, settings[i]);
         assert_string_equal(limits[i].name, names[i]);
         assert_string_equal(limits[i].slow, "");
-        explain_double(&hw, &limits[i]);
+        explain_double(&hw, &faults, &limits[i]);
     }
     assert_int_equal(hw.link[HW_LINK_SIP_LINK].rate.den, 2);
     assert_int_equal(hw.link[HW_LINK_UCIE].prop_ps, 21);
