@@ -313,7 +313,7 @@ void lp_link_name_of(const struct lp_model *m, uint32_t lp, uint32_t number, cha
                      size_t bytes)
 {
     struct naming naming = {text, bytes};
-    struct visit v = {.m = m, .fn = name_link, .arg = &naming};
+    struct visit v = {.m = m, .fn = name_link, .arg = &naming, .lp = lp};
     enum lp_link_owner owner = LP_OF_CUBE;
     if (lp >= m->lps.first_switch) {
         owner = LP_OF_SWITCH;
@@ -321,10 +321,11 @@ void lp_link_name_of(const struct lp_model *m, uint32_t lp, uint32_t number, cha
         (void)hw_switch_text(&m->hw, v.the_switch, v.place);
     } else if (lp >= m->lps.first_io_die) {
         owner = LP_OF_IO_DIE;
-        snprintf(v.place, sizeof v.place, "sip %u io_die", lp_sip_at(m, lp - m->lps.first_io_die));
+        v.sip = lp_sip_at(m, lp - m->lps.first_io_die);
+        snprintf(v.place, sizeof v.place, "sip %u io_die", v.sip);
     } else {
-        snprintf(v.place, sizeof v.place, "sip %u cube %u", lp_sip_at(m, (lp - 1) / m->cubes),
-                 (lp - 1) % m->cubes);
+        v.sip = lp_sip_at(m, (lp - 1) / m->cubes);
+        snprintf(v.place, sizeof v.place, "sip %u cube %u", v.sip, (lp - 1) % m->cubes);
     }
     snprintf(text, bytes, "%s link %u", v.place, number);
     for (enum lp_links group = 0; group < LP_LINK_GROUPS; group++)

@@ -118,9 +118,11 @@ static void join_outlets(const struct place *p, uint32_t sip)
         if (hw_is_switch(hw, hop.to)) {
             const uint32_t to = lp_of_switch(p->m, hop.to - hw->sip_count);
             lower_least_delay(p, die, to, hw_hop_ps(hw, hop.link, hop.to));
-            if (hop.back != HW_ONE_WAY) /* by links of another class, perhaps */
-                lower_least_delay(p, to, die,
-                                  hw_hop_ps(hw, hw_hop(hw, hop.to, hop.back).link, sip));
+            count_link(p, hop.link, die, to);
+            if (hop.back == HW_ONE_WAY)
+                continue;
+            /* by links of another class, perhaps */
+            lower_least_delay(p, to, die, hw_hop_ps(hw, hw_hop(hw, hop.to, hop.back).link, sip));
             count_link(p, hop.link, die, to);
         } else {
             const uint32_t to = lp_of_io_die(p->m, hop.to);
