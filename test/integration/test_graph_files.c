@@ -178,7 +178,7 @@ static void put_link(struct drawing *d, const char *from, const char *to, bool o
  * Where switches reduce, each SIP at every switch of the first kind. */
 static void join_all(struct drawing *d)
 {
-    char name[16], last[16] = "", sip[16];
+    char name[32], last[32] = "", sip[16];
     for (uint32_t kind = 0; kind < d->kinds; kind++)
         for (uint32_t i = 0; i < d->switches[kind]; i++) {
             snprintf(name, sizeof name, "s%u.%u", kind, i);
