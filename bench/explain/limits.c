@@ -83,9 +83,9 @@ static void name_place(const struct hw_slow *slow, char *text, size_t bytes)
 /* What a second of a kind's own time takes there, in seconds. */
 static double factor_of(const struct hw_config *hw, const struct hw_slow *slow, uint32_t kind)
 {
-    const struct hw_rate *const rate = &hw->link[kind - HW_NODE_KINDS].rate;
     if (slow->rate.den == 0 || kind < HW_NODE_KINDS)
         return 1 + slow->percent / 100.0;
+    const struct hw_rate *const rate = &hw->link[kind - HW_NODE_KINDS].rate;
     return (double)slow->rate.num / (double)slow->rate.den /
            ((double)rate->num / (double)rate->den);
 }

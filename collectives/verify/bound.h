@@ -24,8 +24,8 @@ struct hw_work {
 /*
  * A bound, and the term that decides it: "latency", or the class of the links that are busy for all
  * of that time: "hbm", "pe_noc", "ucie", "sip_link", "sio", "hccs", "sio and hccs" and so on.
- * Static text. class_ps: the largest term in which links of a class have a part, so that class_ps
- * times their rate is the even share of each; 0: none has.
+ * Static text, or the machine's own name of a class. class_ps: the largest term in which links of a
+ * class have a part, so that class_ps times their rate is the even share of each; 0: none has.
  */
 struct hw_bound {
     int64_t ps;

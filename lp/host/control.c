@@ -125,8 +125,9 @@ int64_t lp_control_way_ps(const struct lp_control *control, const struct lp_mode
         [HW_NODE_IO_CPU] = messages, [HW_NODE_M_CPU] = messages};
     int64_t ps = messages > 0 || control->count == 0 ? 0 : -1;
     for (uint32_t kind = 0; ps >= 0 && kind < HW_LINK_KINDS; kind++)
-        ps += links[kind] * (hw->link[kind].prop_ps +
-                             messages * hw_ser_ps(&hw->link[kind], hw->control_msg_bytes));
+        if (links[kind] > 0)
+            ps += links[kind] * (hw->link[kind].prop_ps +
+                                 messages * hw_ser_ps(&hw->link[kind], hw->control_msg_bytes));
     for (uint32_t kind = 0; ps >= 0 && kind < HW_NODE_KINDS; kind++)
         ps += nodes[kind] * hw->overhead_ps[kind];
     return ps;

@@ -31,7 +31,10 @@ static struct hw_bound bound_of(const char *graph, enum ccl_collective collectiv
                                  .cubes = 1,
                                  .pes = 1,
                                  .bytes = bytes};
-    const struct hw_bound bound = hw_bound_of(&config->hw, &work);
+    static char by[64]; /* a graph's names are its configuration's */
+    struct hw_bound bound = hw_bound_of(&config->hw, &work);
+    snprintf(by, sizeof by, "%s", bound.by);
+    bound.by = by;
     config_free(config);
     return bound;
 }

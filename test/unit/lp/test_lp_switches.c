@@ -208,7 +208,10 @@ static void expect_fault(const struct line *script, const char *expected)
     struct machine *const m = on_switch(2, (struct hw_switch_reduce){.mode = HW_REDUCE_PUSH});
     machine_start(m);
     const struct part part[] = {{0, script}, {pe_of(m, 1), all}};
-    assert_int_equal(try_scripts(m, part, 2), CW_PROGRAM_FAILED);
+    const int code = try_scripts(m, part, 2);
+    if (code != CW_PROGRAM_FAILED)
+        print_message("%s\n", m->error.text);
+    assert_int_equal(code, CW_PROGRAM_FAILED);
     assert_non_null(strstr(m->error.text, expected));
     free_switch(m);
 }
