@@ -37,6 +37,10 @@ static int check_queue(const struct inspected *at, enum hw_dir dir)
     const struct lp_queue *const queue = &at->pe->queue[dir];
     uint32_t peer_index;
     enum hw_dir peer_dir;
+    struct lp_wire end = {.tree = 0};
+    /* what is given to a tree of switches may wait there for other parts */
+    if (lp_queue_end(lp_plan_at(at->m, at->pe), at->index, dir, &end) && end.tree > 0)
+        return CW_OK;
     if (!lp_queue_peer(lp_plan_at(at->m, at->pe), at->index, dir, &peer_index, &peer_dir))
         return CW_OK;
     const struct lp_pe *const peer = pe_at(at, peer_index);

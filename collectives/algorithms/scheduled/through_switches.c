@@ -314,13 +314,14 @@ static void through_kernel_args(const struct ccl_call *call, struct tl_args *arg
     {                                                                                              \
         return schedule_through(call, #entry, error);                                              \
     }                                                                                              \
-    const struct ccl_algorithm ccl_##entry = {.name = #entry,                                      \
-                                              .collective = (does),                                \
-                                              .kernel = &schedule_kernel,                          \
-                                              .machine = SCHEDULED_MACHINE,                        \
-                                              .check = through_check,                              \
-                                              .kernel_args = through_kernel_args,                  \
-                                              .schedule = entry##_schedule}
+    const struct ccl_algorithm ccl_##entry = {                                                     \
+        .name = #entry,                                                                            \
+        .collective = (does),                                                                      \
+        .kernel = &schedule_kernel,                                                                \
+        .machine = {.by_sip = true, .tcm_bytes = schedule_tcm_bytes},                              \
+        .check = through_check,                                                                    \
+        .kernel_args = through_kernel_args,                                                        \
+        .schedule = entry##_schedule}
 
 THROUGH(switch_all_reduce, CCL_ALL_REDUCE);
 THROUGH(switch_reduce_scatter, CCL_REDUCE_SCATTER);
