@@ -167,7 +167,7 @@ static void other_machines_are_refused_with_the_reason(void **state)
         {"--algorithm switch_all_reduce", "this machine has none"},
         {"--set nodes.switch.reduce=push --algorithm switch_all_reduce --set "
          "system.sips.topology=switch --set system.sips.count=4 --set defaults.world_size=2",
-         "a rank on each SIP"},
+         "switch_all_reduce takes all 4 SIPs"},
         {"--set nodes.switch.reduce=push --algorithm switch_all_reduce --set "
          "system.sips.topology=switch --set system.sips.count=4 --coarse 1MiB",
          "and no coarse ones"},
