@@ -2,7 +2,8 @@
  * topology.h: how SIPs are joined (hw/HARDWARE.md, "SIP topologies"). A topology is one file in
  * this folder: it fills a `const struct hw_topology_ops`, and a row of HW_TOPOLOGIES registers it.
  * A machine points to its topology (`hw_config.sip_topology`); the rest of the product asks the
- * operations and the properties below, and never which topology it is.
+ * operations and the properties below, and never which topology it is. Graphs (graph.h) and
+ * machines with failed parts (broken.h) have operations of their own, which are in no registry.
  *
  * Every operation is a pure function of its arguments: no state, no allocation, any thread. SIPs
  * are numbered from 0 to hw->sip_count - 1; a SIP, a port or a switch that an operation is given
@@ -115,7 +116,8 @@ struct hw_topology_ops {
     void (*outlet_name)(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
                         char name[HW_OUTLET_NAME_BYTES]);
     /* The link at an outlet below those numbers. Each link both ways is two hops, one from each
-     * end. A switch's lead to SIPs, in the order of the SIPs. */
+     * end. A switch's are in the order of the stops
+     * that they lead to. */
     struct hw_hop (*hop)(const struct hw_config *hw, uint32_t stop, uint32_t outlet);
     /* Whether this topology can join this many SIPs, in a grid of the given size. True: *size is
      * the size in force, as close to a square as the topology wants it where none was given. False:
